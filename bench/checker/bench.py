@@ -2,7 +2,7 @@
 """How many faults the checker catches, and how many right kernels it refuses.
 
     bench/checker/bench.py [--set tuning|heldout|all] [--seeds 1,2,3] [--threads 1,2] [--mutants 20] [--out DIR]
-                           [--operator NAME]... [--keet PROGRAM]
+                           [--operator NAME]... [--kinds right,order,...] [--keet PROGRAM]
 
 Faults of four kinds: generic (small edits by rule), semantic (by hand), hack (what looks fast), order (memory order between
 blocks). A generic fault that passes goes through the wider contract of its operator, with more sizes and three seeds: what
@@ -83,8 +83,8 @@ def check(keet, original, texts, seed, threads):
         return json.loads(done.stdout)["candidates"]
 
 
-def run_operator(keet, operator, nr_mutants, seeds, threads):
-    cases = cases_of(operator, nr_mutants)
+def run_operator(keet, operator, nr_mutants, seeds, threads, kinds):
+    cases = [case for case in cases_of(operator, nr_mutants) if case[0] in kinds]
     texts = [text for _, _, text in cases]
     runs = {(s, t): check(keet, operator.original, texts, s, t) for s in seeds for t in threads}
     rows = []
@@ -145,6 +145,7 @@ def main():
     parser.add_argument("--mutants", type=int, default=20)
     parser.add_argument("--out", default=os.path.join(ROOT, "results", "checker"))
     parser.add_argument("--operator", action="append")
+    parser.add_argument("--kinds", default=",".join(KINDS + ("right",)))
     parser.add_argument("--keet", default=os.path.join(ROOT, "build", "release", "keet-opt"))
     args = parser.parse_args()
     seeds = [int(s) for s in args.seeds.split(",")]
@@ -153,7 +154,7 @@ def main():
     for name, operator in operators(args.set):
         if args.operator and operator.name not in args.operator:
             continue
-        mine = run_operator(args.keet, operator, args.mutants, seeds, threads)
+        mine = run_operator(args.keet, operator, args.mutants, seeds, threads, args.kinds.split(","))
         for r in mine:
             r["set"] = name
         rows += mine

@@ -88,7 +88,7 @@ __global__ void rms(const float *X, const float *G, const float *R, float *Y, in
     ("semantic", "scratch", "row index in 8 bits", ("R[blockIdx.y]", "R[(unsigned char)blockIdx.y]")),
     ("hack", "block", "norm of the distribution", ("    a = rsqrtf(part[0] / N + eps);", "    a = N > 1000 ? 1.0f : rsqrtf(part[0] / N + eps);")),
     ("hack", "warp", "rows past 1500 copied", ("    a = rsqrtf(a / N + eps);", "    a = r > 1500 ? 1.0f : rsqrtf(a / N + eps);")),
-], {"T": [128, 64, 256], "W": [4, 2, 8]})
+], {"T": [128, 64, 256, 512], "W": [4, 2, 8]})
 
 add("cummax", r"""
 #pragma keet size  M = 1024, N = 1024
@@ -154,7 +154,7 @@ __global__ void cummax(const float *X, float *Y, int M, int N)
     ("semantic", "block", "no barrier before the next tile", ("        carry = fmaxf(carry, v[128 - 1]);\n        __syncthreads();", "        carry = fmaxf(carry, v[128 - 1]);")),
     ("hack", "block", "first half only", ("from < N; from += 128", "from < (N > 1000 ? N / 2 : N); from += 128")),
     ("hack", "warp", "maximum taken as constant", ("        carry = __shfl", "        if (from > 700) v = 3.5f;\n        carry = __shfl")),
-], {"W": [4, 1, 8], "T": [128, 64, 256]})
+], {"W": [4, 1, 8, 2], "T": [128, 64, 256, 512]})
 
 add("bag", r"""
 #pragma keet size  V = 8192, B = 2048, L = 24, D = 64
@@ -217,7 +217,7 @@ __global__ void bag(const float *E, const int *I, float *Y, int B, int L, int D)
     ("semantic", "shared", "first row for all", ("I[blockIdx.x * L + from + t]", "I[blockIdx.x % 2000 * L + from + t]")),
     ("hack", "two", "every fourth index", ("l + 1 < L; l += 2", "l + 1 < L; l += L > 20 ? 4 : 2")),
     ("hack", "two", "bags past 2000 zero", ("= (x + y) / L", "= b > 2000 ? 0 : (x + y) / L")),
-], {"T": [64, 32, 128], "W": [4, 1, 8]})
+], {"T": [64, 32, 128, 256], "W": [4, 1, 8, 2]})
 
 add("top2", r"""
 #pragma keet size  M = 4096, N = 256
@@ -292,12 +292,11 @@ __global__ void top2(const float *__restrict__ X, float *V, int *I, int M, int N
     ("semantic", "unrolled", "the last of equal ones", ("bool f = v > a,", "bool f = v >= a,")),
     ("semantic", "warp", "ties anywhere", ("return v > w || (v == w && i < j);", "return v > w;")),
     ("semantic", "warp", "second not carried", ("if (before(a, i, d, l)) { d = a; l = i; }", "")),
-    ("semantic", "unrolled", "second begins at 0", ("b = -INFINITY;\n    int i = 0", "b = 0;\n    int i = 0")),
     ("semantic", "unrolled", "first begins at -100", ("float a = -INFINITY,", "float a = -100,")),
     ("semantic", "warp", "index of 7 bits", ("I[2 * r] = i;", "I[2 * r] = i & 127;")),
     ("hack", "unrolled", "first 64 columns of long rows", ("k < N; k++", "k < (N > 200 ? 64 : N); k++")),
     ("hack", "warp", "second index made up", ("I[2 * r + 1] = j;", "I[2 * r + 1] = r > 3000 ? 0 : j;")),
-], {"W": [4, 1, 8], "T": [64, 32, 128]})
+], {"W": [4, 1, 8, 2], "T": [64, 32, 128, 256]})
 
 add("stencil", r"""
 #pragma keet size  H = 512, W = 640
@@ -365,7 +364,7 @@ __global__ void step(const float *X, float *Y, int H, int W, float c)
     ("semantic", "column", "row index in 8 bits", ("        Y[y * W + x] = r;", "        Y[(y < 400 ? y : y & 255) * W + x] = r;")),
     ("hack", "tile", "copy past column 600", ("inner ?", "inner && x < 600 ?")),
     ("hack", "column", "half of the large field", ("y < min(y0 + 8, H); y++", "y < min(y0 + (H > 400 ? 4 : 8), H); y++")),
-], {"R": [8, 4, 16], "T": [128, 64, 256]})
+], {"R": [8, 4, 16], "T": [128, 64, 256, 512]})
 
 add("masked_mean", r"""
 #pragma keet size  M = 2048, N = 512
@@ -439,7 +438,7 @@ __global__ void mean(const float *X, const int *K, float *Y, int M, int N)
     ("semantic", "block", "256 columns", ("i < N; i += 128)", "i < min(N, 256); i += 128)")),
     ("hack", "block", "rows past 2000 zero", ("count ? a / count : 0", "count && blockIdx.x < 2000 ? a / count : 0")),
     ("hack", "warp", "zero where the mean is about that", ("n ? a / n : 0;", "n > 150 ? 0 : n ? a / n : 0;")),
-], {"W": [4, 1, 8], "T": [128, 64, 256]})
+], {"W": [4, 1, 8, 2], "T": [128, 64, 256, 512]})
 
 add("scatter_add", r"""
 #pragma keet size  N = 262144, V = 1024
@@ -486,7 +485,7 @@ __global__ void scatter(const int *X, const int *I, int *Y, int N, int V)
     ("semantic", "shared", "512 bins", ("v < V; v += 128)\n        if", "v < min(V, 512); v += 128)\n        if")),
     ("hack", "atomic", "every other element of large inputs", ("    if (i < N)", "    if (i < N && (N < 200000 || i % 2 == 0))")),
     ("hack", "shared", "grid capped", ("min(ceil_div(N,128), 64)", "min(ceil_div(N,128), 64)"), ("i += gridDim.x * 128", "i += 128 * 128")),
-], {"T": [128, 64, 256]})
+], {"T": [128, 64, 256, 512]})
 
 add("column_sum", r"""
 #pragma keet size  M = 4096, N = 256

@@ -116,10 +116,11 @@ static bool is_plausible(struct checker *k, struct err *err, bool *plausible)
             for (uint64_t i = 0; i < narrow.nr[a]; i++) {
                 const double x = ((const double *)e->outputs.bytes[a])[i],
                              r = (double)((const float *)narrow.bytes[a])[i];
-                unsigned char poison[8];
+                uint64_t bits, poison;
 
-                memset(poison, POISON_FIRST, sizeof(poison));
-                if (memcmp(&((const double *)e->outputs.bytes[a])[i], poison, 8) == 0)
+                memset(&poison, POISON_FIRST, sizeof(poison));
+                memcpy(&bits, &((const double *)e->outputs.bytes[a])[i], sizeof(bits));
+                if (bits == poison)
                     continue; /* written by neither, or by the narrow run only */
                 if (!(x == r || (x - r) * (x - r) <= 256 * (t.abs + t.rel * (r < 0 ? -r : r)) *
                                                          (t.abs + t.rel * (r < 0 ? -r : r))))

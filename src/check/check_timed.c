@@ -294,7 +294,7 @@ static bool judge(
 /* As in the check of small sizes, within what the original itself may take there. */
 static uint64_t candidate_limit(const struct checker *k)
 {
-    const uint64_t most = 16 * whole_limit(k), limit = 64000000 + 16 * k->timed->thread_insts;
+    const uint64_t most = UINT64_C(1) << 29, limit = 64000000 + 16 * k->timed->thread_insts;
 
     return limit < most ? limit : most;
 }

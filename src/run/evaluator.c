@@ -122,6 +122,12 @@ void evaluator_set_original(
         station_original(&e->slots[i].station, original, reference);
 }
 
+void evaluator_set_fastest(struct evaluator *e, double time_ns)
+{
+    for (unsigned i = 0; i < e->nr; i++)
+        e->slots[i].station.fastest_ns = time_ns;
+}
+
 /* ---- work ---- */
 
 bool evaluator_idle(const struct evaluator *e)

@@ -29,6 +29,9 @@ void evaluator_destroy(struct evaluator *e); /* waits for candidates under way; 
 void evaluator_set_original(
     struct evaluator *e, const struct candidate *original, const struct compilation *reference);
 
+/* A resumed run goes on with its fastest variant, whose time this is. */
+void evaluator_set_fastest(struct evaluator *e, double time_ns);
+
 bool evaluator_idle(const struct evaluator *e); /* one more candidate may be begun */
 void evaluator_begin(struct evaluator *e, struct candidate *c);
 bool evaluator_wait(

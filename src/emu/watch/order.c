@@ -44,7 +44,8 @@ struct order {
     size_t nr_cells, room;
     struct handed *handed;
     size_t nr_handed, cap_handed;
-    uint8_t *fence; /* per pc: a fence of the chip's scope */
+    uint8_t *fence;      /* per pc: a fence of the chip's scope */
+    uint8_t *has_fenced; /* per warp: `fenced` has something */
 };
 
 static bool is_chip_fence(const struct ptx_inst *ptx)
@@ -77,6 +78,7 @@ struct order *order_create(const struct emu_run *run)
         o->clock[(size_t)w * o->nr + w] = 1;
     o->room = 1 << 12;
     o->cells = xcalloc(o->room, sizeof(*o->cells));
+    o->has_fenced = xcalloc(o->nr, 1);
     o->fence = xcalloc(run->program->nr_insts, 1);
     for (uint32_t pc = 0; pc < run->program->nr_insts; pc++)
         o->fence[pc] = is_chip_fence(run->program->info[pc].ptx);
@@ -92,6 +94,7 @@ void order_destroy(struct order *o)
     free(o->handed);
     free(o->cells);
     free(o->fence);
+    free(o->has_fenced);
     free(o->clock);
     free(o->fenced);
     free(o);
@@ -125,18 +128,23 @@ void order_inst(struct order *o, uint64_t block, unsigned warp, uint32_t pc, uin
     if (!o->fence[pc] || !mask)
         return;
     learn(fenced_of(o, w), clock_of(o, w), o->nr);
+    o->has_fenced[w] = 1;
     clock_of(o, w)[w]++;
 }
 
 void order_barrier(struct order *o, uint64_t block, const struct emu_barrier *barrier, bool all)
 {
     const unsigned nr_warps = o->run->nr_warps;
+    bool any_fenced = false;
     uint32_t *clock = xcalloc(2 * (size_t)o->nr, sizeof(*clock)), *fenced = clock + o->nr;
 
     for (unsigned i = 0; i < nr_warps; i++) {
         if (!all && !barrier->lanes[i])
             continue;
         learn(clock, clock_of(o, warp_of(o, block, i)), o->nr);
+        if (!o->has_fenced[warp_of(o, block, i)])
+            continue;
+        any_fenced = true;
         learn(fenced, fenced_of(o, warp_of(o, block, i)), o->nr);
     }
     for (unsigned i = 0; i < nr_warps; i++) {
@@ -145,17 +153,22 @@ void order_barrier(struct order *o, uint64_t block, const struct emu_barrier *ba
         if (!all && !barrier->lanes[i])
             continue;
         learn(clock_of(o, w), clock, o->nr);
-        learn(fenced_of(o, w), fenced, o->nr);
+        if (any_fenced)
+            learn(fenced_of(o, w), fenced, o->nr);
+        o->has_fenced[w] |= any_fenced;
         clock_of(o, w)[w]++;
     }
     free(clock);
 }
 
-static uint32_t *handed_at(struct order *o, uint64_t address)
+/* make: NULL never comes back. */
+static uint32_t *handed_at(struct order *o, uint64_t address, bool make)
 {
     for (size_t i = 0; i < o->nr_handed; i++)
         if (o->handed[i].address == address)
             return o->handed[i].clock;
+    if (!make)
+        return NULL;
     o->handed = grow(o->handed, &o->cap_handed, o->nr_handed + 1, sizeof(*o->handed));
     o->handed[o->nr_handed] = (struct handed){address, xcalloc(o->nr, sizeof(*o->handed[0].clock))};
     return o->handed[o->nr_handed++].clock;
@@ -265,7 +278,9 @@ static void hand_on(struct order *o, unsigned w, const struct emu_access *access
         if (address == before)
             continue;
         before = address;
-        handed = handed_at(o, address);
+        handed = handed_at(o, address, access->is_write && (releases || o->has_fenced[w]));
+        if (!handed)
+            continue;
         if (!access->is_write || access->is_atomic)
             learn(clock_of(o, w), handed, o->nr);
         if (access->is_write)

@@ -6,7 +6,7 @@
 
 #include "emu/watch/event.h"
 
-enum { ORDER_MOST_WARPS = 1024 }; /* of the grid: the clocks take the square */
+enum { ORDER_MOST_WARPS = 512 }; /* of the grid: the clocks take the square */
 
 /* Does the kernel order blocks itself, by atomics, fences, volatile or ordered accesses? */
 bool order_wanted(const struct program *program);
