@@ -122,7 +122,8 @@ static void fill_techniques(struct model *m, const struct candidate *shown, stru
 
     values->text[PLACE_TECHNIQUES] =
         techniques_choose(m->techniques, technique_facts(arena, shown, m->executes),
-            m->task->source, c->option.variant, nr_techniques(c->option.action), arena, &title);
+            m->task->source, arena_strndup(arena, shown->source, shown->source_bytes),
+            c->option.variant, nr_techniques(c->option.action), arena, &title);
     values->text[PLACE_HINT] = hint;
     if (hint && title && c->option.variant > 0)
         values->text[PLACE_HINT] =
