@@ -234,6 +234,19 @@ static void prompts_after_plans_know_what_came_meanwhile(void **state)
         1);
 }
 
+/* Replies of a real model, as they came (results/model): designs, right and many times faster. */
+static void recorded_replies_hold(void **state)
+{
+#define REPLIES KEET_SOURCE_DIR "/results/model/"
+    must_run(KEET_SOURCE_DIR "/kernels/attention.cu --model script:" REPLIES
+                             "attention --budget 1 -q" ALONE);
+    assert_true(number("SELECT max(speedup) FROM node") >= 50);
+    must_run(KEET_SOURCE_DIR "/kernels/conv2d.cu --model script:" REPLIES "conv2d --budget 2 -q"
+                             " --model-only --in-flight 1 --db c.db -o c.cu");
+    assert_true(atof(ask("c.db", "SELECT speedup FROM node WHERE number = 1")) >= 12);
+    assert_true(atof(ask("c.db", "SELECT speedup FROM node WHERE number = 2")) >= 15);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, open_folder, remove_folder)
@@ -247,6 +260,7 @@ int main(void)
         TEST(many_tune_lines),
         TEST(lies_are_found_out),
         TEST(nothing_paid_is_dropped),
+        TEST(recorded_replies_hold),
         TEST(prompts_after_plans_know_what_came_meanwhile),
     };
 
