@@ -6,11 +6,10 @@
  *     Fits: product f16 attention latency; needs tensor cp_async; unless mma.sync; moves async_copy
  *
  * A word is one of technique_facts, or is looked for in the source of the original, in small
- * letters. A page is offered when all words behind `needs` are facts and at least one word before
- * is a fact or found. It is not offered where the version that is shown holds
- * a word behind `unless`. Behind `moves` stand moves whose pages,
- * prompts/actions/<move>.md, are shown with it. The more words are, the earlier it comes; pages of
- * the user's come before the others. */
+ * letters. A page is offered when all words behind `needs` are facts, at least one word before is a
+ * fact or found, and the version that is shown holds no word behind `unless`. Behind `moves` stand
+ * moves whose pages, prompts/actions/<move>.md, are shown with it. The more words are facts or
+ * found, the earlier the page comes; pages of the user's come before the others. */
 #ifndef KEET_PROPOSE_MODEL_TECHNIQUES_H
 #define KEET_PROPOSE_MODEL_TECHNIQUES_H
 
