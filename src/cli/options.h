@@ -105,10 +105,11 @@ struct options {
     double max_cost;         /* dollars; 0: no limit */
     const char *memory_path; /* lessons across runs; NULL: this run's own */
     const char *record_path;
-    const char *cutlass_dir;       /* as given; NULL: where cutlass_find looks */
-    const char *techniques_dir;    /* the user's own pages; NULL: none */
-    const char *instructions_path; /* the user's own word to models; NULL: none */
-    unsigned call_s;               /* the time that a call may take; 0: the endpoint's default */
+    const char *cutlass_dir;          /* as given; NULL: where cutlass_find looks */
+    const char *temperature, *effort; /* by kind of request; NULL: the endpoint's defaults */
+    const char *techniques_dir;       /* the user's own pages; NULL: none */
+    const char *instructions_path;    /* the user's own word to models; NULL: none */
+    unsigned call_s;                  /* the time that a call may take; 0: the endpoint's default */
     bool no_memory, plan, no_plan, show_prompt;
     bool model_only; /* neither rewriter nor tuner: for comparisons */
     struct campaign_options campaign;

@@ -44,6 +44,8 @@ struct session_options options_session(const struct options *o)
         .max_cost = o->max_cost,
         .no_memory = o->no_memory,
         .plan = o->plan && !o->no_plan,
+        .temperature = o->temperature,
+        .effort = o->effort,
         .techniques_dir = o->techniques_dir,
         .instructions_path = o->instructions_path,
         .call_s = o->call_s,

@@ -230,6 +230,7 @@ static void copy_request(struct arena *arena, struct llm_request *out, const str
     out->messages = messages;
     out->tools = tools;
     out->purpose = copy(arena, in->purpose);
+    out->effort = copy(arena, in->effort);
 }
 
 void llm_prompt_text(const struct llm_request *request, struct str *out)

@@ -87,6 +87,7 @@ struct llm_request {
     unsigned nr_tools;
     unsigned max_tokens; /* of the reply; 0: 8192 */
     double temperature;  /* < 0: the endpoint's default */
+    const char *effort;  /* of reasoning: "low", "medium", "high"; NULL: the endpoint's default */
     uint64_t seed;       /* 0: none; not every endpoint knows it */
     /* "plan", "write", "repair", ...: letters, digits, _; names script files and recordings. */
     const char *purpose;

@@ -116,6 +116,8 @@ static json_t *messages_body(const struct wire_request *in)
     if (request->temperature >= 0 && !(in->flags & WITHOUT_TEMPERATURE))
         json_object_set_new(
             body, "temperature", json_real(request->temperature < 1 ? request->temperature : 1));
+    if (request->effort && !(in->flags & WITHOUT_EFFORT))
+        json_object_set_new(body, "output_config", json_pack("{s:s}", "effort", request->effort));
     if (in->stream)
         json_object_set_new(body, "stream", json_true());
     if (request->nr_tools)

@@ -88,6 +88,8 @@ static json_t *chat_body(const struct wire_request *in)
     set(body, "messages", messages);
     set(body, in->flags & WITH_MAX_COMPLETION_TOKENS ? "max_completion_tokens" : "max_tokens",
         json_integer(request->max_tokens));
+    if (request->effort && !(in->flags & WITHOUT_EFFORT))
+        set_text(body, "reasoning_effort", request->effort);
     /* Every JSON reader takes a number of this size for an integer. */
     if (request->seed && !(in->flags & WITHOUT_SEED))
         set(body, "seed", json_integer((json_int_t)(request->seed & 0x7FFFFFFF)));
@@ -249,6 +251,8 @@ static json_t *responses_body(const struct wire_request *in)
         add_input(input, &request->messages[i]);
     set(body, "input", input);
     set(body, "max_output_tokens", json_integer(request->max_tokens));
+    if (request->effort && !(in->flags & WITHOUT_EFFORT))
+        set(body, "reasoning", json_pack("{s:s}", "effort", request->effort));
     if (!(in->flags & WITHOUT_STORE)) /* the endpoint is to keep nothing of the user's */
         set(body, "store", json_false());
     for (unsigned i = 0; i < request->nr_tools; i++) {

@@ -348,7 +348,8 @@ static unsigned refused_parameter(const struct remote_call *rc, const char *said
         unsigned flag;
     } parameters[] = {{"max_completion_tokens", WITH_MAX_COMPLETION_TOKENS},
         {"temperature", WITHOUT_TEMPERATURE}, {"stream_options", WITHOUT_STREAM_OPTIONS},
-        {"cache_control", WITHOUT_CACHE_CONTROL}, {"seed", WITHOUT_SEED}, {"store", WITHOUT_STORE}};
+        {"cache_control", WITHOUT_CACHE_CONTROL}, {"seed", WITHOUT_SEED}, {"store", WITHOUT_STORE},
+        {"reasoning", WITHOUT_EFFORT}, {"output_config", WITHOUT_EFFORT}};
 
     for (unsigned i = 0; i < ARRAY_SIZE(parameters); i++)
         if (strstr(said, parameters[i].name) && !(rc->flags & parameters[i].flag) &&

@@ -61,9 +61,12 @@ static json_t *request_json(struct llm_call *call)
                                          "description", hidden(call, tool->description),
                                          "parameters", hidden(call, tool->parameters_json)));
     }
-    return json_pack("{s:o, s:o, s:I, s:f, s:I}", "messages", messages, "tools", tools,
+    json_t *out = json_pack("{s:o, s:o, s:I, s:f, s:I}", "messages", messages, "tools", tools,
         "max_tokens", (json_int_t)request->max_tokens, "temperature", request->temperature, "seed",
         (json_int_t)request->seed);
+    if (request->effort)
+        json_object_set_new(out, "effort", json_string(request->effort));
+    return out;
 }
 
 static void request_hash(const json_t *request, char hex[HASH_HEX_BYTES])

@@ -14,6 +14,7 @@ enum {
     WITHOUT_SEED = 2,
     WITHOUT_STREAM_OPTIONS = 4,
     WITHOUT_STORE = 8,
+    WITHOUT_EFFORT = 64,
     WITHOUT_CACHE_CONTROL = 16,
     WITH_MAX_COMPLETION_TOKENS = 32 /* OpenAI's newer name of max_tokens */
 };

@@ -73,9 +73,12 @@ struct propose_options {
     bool emulated;                         /* prompts/executes.md says what the device executes */
     const char *techniques_dir; /* pages of the user's, beside prompts/techniques; NULL: none */
     const char *instructions;   /* the user's own word, for the prompts; NULL: none */
-    double call_s;              /* the time that a call may take; 0: the endpoint's default */
-    bool need_prices;           /* a model without a price is an error */
-    bool show_only; /* propose_show alone will be called: no model is opened, no key is needed */
+    /* By kind of request, as "0.8" or "design=1,repair=0": kinds are those of a model's requests,
+     * `repair` for all repairs, `plan`. NULL: the endpoint's defaults. */
+    const char *temperature, *effort;
+    double call_s;    /* the time that a call may take; 0: the endpoint's default */
+    bool need_prices; /* a model without a price is an error */
+    bool show_only;   /* propose_show alone will be called: no model is opened, no key is needed */
     uint64_t seed;
 };
 

@@ -156,6 +156,8 @@ static bool open_propose(struct session *s, struct err *err)
         .in_flight = o->in_flight ? o->in_flight : DEFAULT_IN_FLIGHT,
         .prompt_tokens = o->prompt_tokens,
         .plan = o->plan,
+        .temperature = o->temperature,
+        .effort = o->effort,
         .techniques_dir = o->techniques_dir,
         .emulated = strcmp(workbench_device(s->bench, 0)->ops->name, "emu") == 0,
         .call_s = o->call_s,

@@ -42,13 +42,14 @@ struct session_options {
     const char *const *models; /* specs, as llm/llm.h lists them */
     unsigned nr_models;
     const char *record_path;
-    const char *memory_path;       /* lessons across runs; NULL: this run's own */
-    unsigned prompt_tokens;        /* 0: the default */
-    uint64_t max_tokens;           /* 0: no limit */
-    double max_cost;               /* dollars; 0: no limit */
-    const char *techniques_dir;    /* the user's own pages; NULL: none */
-    const char *instructions_path; /* the user's own word to models; NULL: none */
-    unsigned call_s;               /* the time that a call may take; 0: the endpoint's default */
+    const char *memory_path;          /* lessons across runs; NULL: this run's own */
+    unsigned prompt_tokens;           /* 0: the default */
+    uint64_t max_tokens;              /* 0: no limit */
+    double max_cost;                  /* dollars; 0: no limit */
+    const char *temperature, *effort; /* by kind of request, as in propose.h; NULL: defaults */
+    const char *techniques_dir;       /* the user's own pages; NULL: none */
+    const char *instructions_path;    /* the user's own word to models; NULL: none */
+    unsigned call_s;                  /* the time that a call may take; 0: the endpoint's default */
     bool no_memory, plan;
     bool model_only;  /* neither rewriter nor tuner: for comparisons */
     bool show_prompt; /* session_show_prompt will be asked for, with or without a model */

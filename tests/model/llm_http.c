@@ -64,6 +64,7 @@ static struct llm_request plain_request(void)
         .nr_tools = 1,
         .max_tokens = 100,
         .temperature = 0.5,
+        .effort = "high",
         .seed = 42,
         .purpose = "write"};
 }
@@ -140,6 +141,7 @@ static const struct expected cases[] = {
     {"echo_key", LLM_OK, 1, .text = "your key is [key], is it not?"},
     {"unknown_tool", LLM_OK, 1, .text = ""},
     {"no_temperature", LLM_OK, 2, .text = OK_TEXT},
+    {"no_effort", LLM_OK, 2, .text = OK_TEXT},
 };
 
 static void check_usage(const struct expected *e, const struct llm_reply *reply)

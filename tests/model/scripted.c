@@ -187,6 +187,39 @@ static void lies_are_found_out(void **state)
         ask("r.db", "SELECT verdict FROM model_call WHERE number = 2 AND seq = 0"), "contract");
 }
 
+/* The first requests are designs. Those that follow go to a version that is no more than 5% slower
+ * than the best of their time, or about which nobody was asked; they tell what was tried on it,
+ * what that changed, and what had been expected. */
+static void requests_build_on_what_is_known(void **state)
+{
+    for (int i = 1; i <= 9; i++) {
+        char name[32], line[64];
+
+        snprintf(name, sizeof(name), "s/write-%d.md", i);
+        snprintf(line, sizeof(line), "// attempt %d\n", i);
+        put_reply(name, "MOVE: unroll\nEXPECT: time 1 us", line, (unsigned)i + 1);
+    }
+    optimize("--model script:s --budget 9" ALONE);
+    assert_string_equal(
+        ask("r.db", "SELECT group_concat(action) FROM (SELECT action FROM node WHERE number BETWEEN"
+                    " 1 AND 3 ORDER BY number)"),
+        "design,design,design");
+    assert_true(number("SELECT count(*) FROM node WHERE action = 'improve'") > 0);
+    assert_true(number("SELECT count(*) FROM model_call WHERE prompt LIKE '%  +// attempt %' AND"
+                       " prompt LIKE '%expected: time 1 us; came out: time%'") > 0);
+    /* A design knows the versions before it, and shows where the time of the best one goes. */
+    assert_int_equal(
+        number("SELECT count(*) FROM model_call WHERE number = 3 AND prompt LIKE"
+               " '%design: unroll: %' AND prompt LIKE '%- how busy, in %' AND prompt"
+               " LIKE '%- occupancy: % limited by %' AND prompt LIKE '%of the waiting%'"),
+        1);
+    assert_int_equal(
+        number("SELECT count(*) FROM node a JOIN node p ON p.number = a.parent WHERE a.action ="
+               " 'improve' AND p.speedup < 0.5 * (SELECT max(speedup) FROM node b WHERE b.number <"
+               " a.number)"),
+        0);
+}
+
 /* What is under way when the budget is spent is waited for and counted; no call is begun for
  * nothing. */
 static void nothing_paid_is_dropped(void **state)
@@ -234,6 +267,19 @@ static void prompts_after_plans_know_what_came_meanwhile(void **state)
         1);
 }
 
+/* Replies of a real model, as they came (results/model): designs, right and many times faster. */
+static void recorded_replies_hold(void **state)
+{
+#define REPLIES KEET_SOURCE_DIR "/results/model/"
+    must_run(KEET_SOURCE_DIR "/kernels/attention.cu --model script:" REPLIES
+                             "attention --budget 1 -q" ALONE);
+    assert_true(number("SELECT max(speedup) FROM node") >= 50);
+    must_run(KEET_SOURCE_DIR "/kernels/conv2d.cu --model script:" REPLIES "conv2d --budget 2 -q"
+                             " --model-only --in-flight 1 --db c.db -o c.cu");
+    assert_true(atof(ask("c.db", "SELECT speedup FROM node WHERE number = 1")) >= 12);
+    assert_true(atof(ask("c.db", "SELECT speedup FROM node WHERE number = 2")) >= 15);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, open_folder, remove_folder)
@@ -246,7 +292,9 @@ int main(void)
         TEST(late_answers_end),
         TEST(many_tune_lines),
         TEST(lies_are_found_out),
+        TEST(requests_build_on_what_is_known),
         TEST(nothing_paid_is_dropped),
+        TEST(recorded_replies_hold),
         TEST(prompts_after_plans_know_what_came_meanwhile),
     };
 

@@ -421,6 +421,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                                  code="insufficient_quota")
         elif fault == "401_echo":
             self.send_error_json(401, "Incorrect API key: " + body["@key"], "auth")
+        elif fault == "no_effort" and any(name in body for name in ("reasoning", "reasoning_effort", "output_config")):
+            name = "output_config" if "output_config" in body else "reasoning"
+            self.send_error_json(400, f"Unsupported parameter: '{name}'", "invalid_request")
         elif fault == "no_temperature" and "temperature" in body:
             self.send_error_json(400, "Unsupported parameter: 'temperature'", "invalid_request")
         elif fault == "no_max_tokens" and "max_tokens" in body:

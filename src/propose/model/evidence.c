@@ -220,7 +220,8 @@ const char *evidence_text(struct arena *arena, const struct chip *chip, const st
     add_lines(&out, arena, c);
     if (c->check.nr_runs > 0 && c->task && c->node != 0)
         str_addf(&out,
-            "- largest error: %.3g absolute, %.3g relative; allowed: abs = %.3g, rel = %.3g\n",
+            "- largest error where it was compared: %.3g absolute, %.3g relative; allowed: abs = "
+            "%.3g, rel = %.3g\n",
             c->check.max_abs, c->check.max_rel, fmax(c->task->tolerance.abs, 0),
             fmax(c->task->tolerance.rel, 0));
     return finish(arena, &out);

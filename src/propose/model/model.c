@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "propose/model/by_kind.h"
 #include "propose/model/model_parts.h"
 #include "propose/model/phrases.h"
 #include "propose/rewrite/rewrite.h"
@@ -55,7 +56,9 @@ struct model *model_create(const struct propose_options *options, const struct p
         m->techniques =
             techniques_load(arena_printf(m->arena, "%s/techniques", options->prompts_dir),
                 options->techniques_dir, err);
-    ok = m->prices && m->techniques;
+    ok = m->prices && m->techniques &&
+         by_kind_check(options->temperature, "--temperature", true, err) &&
+         by_kind_check(options->effort, "--effort", false, err);
     if (ok && options->nr_models > PROPOSE_MAX_MODELS)
         ok = err_set(err, "at most %d models in one run", PROPOSE_MAX_MODELS);
     for (unsigned i = 0; ok && !options->show_only && i < options->nr_models; i++)

@@ -1,11 +1,13 @@
 /* Owns what a model is sent: the messages of each stage, within their budget. */
 #include "base/mem.h"
+#include "propose/model/by_kind.h"
 #include "propose/model/call_record.h"
 #include "propose/model/evidence.h"
 #include "propose/model/lookup.h"
 #include "propose/model/model_parts.h"
 #include "propose/model/phrases.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -122,7 +124,8 @@ static void fill_techniques(struct model *m, const struct candidate *shown, stru
 
     values->text[PLACE_TECHNIQUES] =
         techniques_choose(m->techniques, technique_facts(arena, shown, m->executes),
-            m->task->source, c->option.variant, nr_techniques(c->option.action), arena, &title);
+            m->task->source, arena_strndup(arena, shown->source, shown->source_bytes),
+            c->option.variant, nr_techniques(c->option.action), arena, &title);
     values->text[PLACE_HINT] = hint;
     if (hint && title && c->option.variant > 0)
         values->text[PLACE_HINT] =
@@ -285,11 +288,23 @@ static const struct llm_message *with_turns(
     return all;
 }
 
+/* What a call costs in thought, by what it is asked for. */
+static void set_by_kind(const struct model *m, const struct model_job *job, struct llm_request *r)
+{
+    const struct candidate *c = job->c;
+    const char *kind = job->stage != STAGE_WRITE             ? purposes[job->stage]
+                       : action_is_request(c->option.action) ? action_name(c->option.action)
+                                                             : action_name(ACTION_IMPROVE);
+    const char *temperature = by_kind(c->arena, m->options->temperature, kind);
+
+    r->temperature = temperature ? strtod(temperature, NULL) : -1;
+    r->effort = by_kind(c->arena, m->options->effort, kind);
+}
+
 bool model_ask(struct model *m, struct model_job *job, struct err *err)
 {
     struct llm_message head[4];
-    struct llm_request request = {
-        .max_tokens = REPLY_TOKENS, .temperature = -1, .purpose = model_purpose(job)};
+    struct llm_request request = {.max_tokens = REPLY_TOKENS, .purpose = model_purpose(job)};
     struct model_call *call;
 
     if (m->endpoints[job->endpoint].broken) {
@@ -301,6 +316,7 @@ bool model_ask(struct model *m, struct model_job *job, struct err *err)
         model_finish_job(job, "the kernel file is longer than a prompt may be (--prompt-tokens)");
         return true;
     }
+    set_by_kind(m, job, &request);
     request.messages = with_turns(job, head, &request.nr_messages);
     job->with_functions = has_functions(m, job);
     if (job->with_functions) {

@@ -20,7 +20,7 @@ enum {
 };
 
 struct technique {
-    const char *name, *title, *fits, *needs, *body;
+    const char *name, *title, *fits, *needs, *unless, *body;
     bool is_users;
 };
 
@@ -96,6 +96,7 @@ static bool read_page(struct techniques *t, const char *path, bool is_users, str
     second += strlen("Fits:");
     fits = arena_strndup(t->arena, second, strcspn(second, "\n"));
     page->needs = part_of(t->arena, fits, "; needs");
+    page->unless = part_of(t->arena, fits, "; unless");
     moves = part_of(t->arena, fits, "; moves");
     fits[strcspn(fits, ";")] = '\0';
     page->fits = fits;
@@ -257,7 +258,8 @@ static bool holds_word(const char *source, const char *word, size_t len)
     return false;
 }
 
-static unsigned score_of(const struct technique *page, const char *facts, const char *source)
+static unsigned score_of(
+    const struct technique *page, const char *facts, const char *original, const char *shown)
 {
     unsigned score = 0, found = 0;
     size_t len;
@@ -265,10 +267,13 @@ static unsigned score_of(const struct technique *page, const char *facts, const 
     for (const char *at = page->needs; (len = next_word(&at)) > 0; at += len)
         if (!is_fact(facts, at, len))
             return 0;
+    for (const char *at = page->unless; (len = next_word(&at)) > 0; at += len)
+        if (holds_word(shown, at, len))
+            return 0;
     for (const char *at = page->fits; (len = next_word(&at)) > 0; at += len) {
         if (is_fact(facts, at, len))
             score += FACT_SCORE;
-        else if (!is_fact(all_facts, at, len) && holds_word(source, at, len))
+        else if (!is_fact(all_facts, at, len) && holds_word(original, at, len))
             score += found++ ? 1 : FOUND_SCORE; /* one such word says what the kernel is */
     }
     return score > 0 && page->is_users ? score + USERS_SCORE : score;
@@ -293,8 +298,8 @@ static void add_page(struct str *out, const struct technique *page)
     str_addf(out, "%s### %s\n%s", out->len > 0 ? "\n" : "", page->title, page->body);
 }
 
-const char *techniques_choose(const struct techniques *t, const char *facts, const char *source,
-    unsigned first, unsigned nr, struct arena *arena, const char **title)
+const char *techniques_choose(const struct techniques *t, const char *facts, const char *original,
+    const char *shown, unsigned first, unsigned nr, struct arena *arena, const char **title)
 {
     unsigned scores[MOST_PAGES], most[MOST_PAGES];
     const struct technique *page = NULL, *foremost = NULL;
@@ -302,7 +307,7 @@ const char *techniques_choose(const struct techniques *t, const char *facts, con
     char *text;
 
     for (unsigned i = 0; i < t->nr; i++)
-        scores[i] = most[i] = score_of(&t->pages[i], facts, source);
+        scores[i] = most[i] = score_of(&t->pages[i], facts, original, shown);
     for (unsigned i = 0; i <= first && (page = take_best(t, most)); i++)
         foremost = page;
     *title = page ? foremost->title : NULL;

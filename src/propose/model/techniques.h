@@ -3,13 +3,13 @@
  *
  * A page has a title in its first line (`# Title`) and in its second line what it fits:
  *
- *     Fits: product f16 attention latency; needs tensor cp_async; moves async_copy
+ *     Fits: product f16 attention latency; needs tensor cp_async; unless mma.sync; moves async_copy
  *
  * A word is one of technique_facts, or is looked for in the source of the original, in small
- * letters. A page is offered when all words behind `needs` are facts and at least one word before
- * is a fact or found. Behind `moves` stand moves whose pages,
- * prompts/actions/<move>.md, are shown with it. The more words are, the earlier it comes; pages of
- * the user's come before the others. */
+ * letters. A page is offered when all words behind `needs` are facts, at least one word before is a
+ * fact or found, and the version that is shown holds no word behind `unless`. Behind `moves` stand
+ * moves whose pages, prompts/actions/<move>.md, are shown with it. The more words are facts or
+ * found, the earlier the page comes; pages of the user's come before the others. */
 #ifndef KEET_PROPOSE_MODEL_TECHNIQUES_H
 #define KEET_PROPOSE_MODEL_TECHNIQUES_H
 
@@ -35,10 +35,11 @@ void techniques_destroy(struct techniques *techniques); /* NULL is fine */
  * - of the device: the words of `executes`. */
 const char *technique_facts(struct arena *arena, const struct candidate *c, const char *executes);
 
-/* The pages for these facts and this source, best first: at most nr of them, without their second
- * lines, the page number `first` (from 0) before the others. *title: that page's; NULL: it has
- * none. */
+/* The pages for these facts, the original's source, and the source of the version that is shown,
+ * best first: at most nr of them, without their second lines, the page number `first` (from 0)
+ * before the others. *title: that page's; NULL: it has none. */
 const char *techniques_choose(const struct techniques *techniques, const char *facts,
-    const char *source, unsigned first, unsigned nr, struct arena *arena, const char **title);
+    const char *original, const char *shown, unsigned first, unsigned nr, struct arena *arena,
+    const char **title);
 
 #endif

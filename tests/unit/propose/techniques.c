@@ -62,8 +62,8 @@ static const char *pages_for(
     assert_true(task_load(
         task, arena, arena_printf(arena, "%s/kernels/%s.cu", KEET_SOURCE_DIR, kernel), &err));
     candidate_begin(&c, arena, task, 1);
-    return techniques_choose(
-        t, technique_facts(arena, &c, executes), task->source, first, 5, arena, &title);
+    return techniques_choose(t, technique_facts(arena, &c, executes), task->source, task->source,
+        first, 5, arena, &title);
 }
 
 static void kernels_get_what_fits(void **state)
@@ -115,19 +115,21 @@ static void the_users_pages_come_first(void **state)
     struct techniques *t;
     const char *text, *title;
 
-    put("mine.md", "# My own way\nFits: zorn; needs f32\nDo as I say.\n");
+    put("mine.md", "# My own way\nFits: zorn; needs f32; unless my_way\nDo as I say.\n");
     put("other.md", "# Another\nFits: nothing_like_it\nNo.\n");
     put("notes.txt", "no page");
     t = techniques_load(PAGES, folder, &err);
     assert_non_null(t);
-    text = techniques_choose(t, " f32 loop ", "void Zorn()", 0, 2, arena, &title);
+    text = techniques_choose(t, " f32 loop ", "void Zorn()", "", 0, 2, arena, &title);
     assert_string_equal(title, "My own way");
     assert_memory_equal(text, "### My own way\nDo as I say.\n", 28);
-    text = techniques_choose(t, " f64 loop ", "void Zorn()", 0, 9, arena, &title);
+    text = techniques_choose(t, " f32 ", "void Zorn()", "my_way(x);", 0, 9, arena, &title);
+    assert_null(strstr(text, "My own way")); /* the version has it already */
+    text = techniques_choose(t, " f64 loop ", "void Zorn()", "", 0, 9, arena, &title);
     assert_null(strstr(text, "My own way"));
     techniques_destroy(t);
     t = techniques_load(folder, NULL, &err);
-    text = techniques_choose(t, " f64 ", "", 0, 9, arena, &title);
+    text = techniques_choose(t, " f64 ", "", "", 0, 9, arena, &title);
     assert_string_equal(text, "");
     assert_null(title);
     techniques_destroy(t);
