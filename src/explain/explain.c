@@ -102,6 +102,7 @@ static const char *const advice[NR_VERDICTS] = {
         "Make the order of operations fixed, or look for a missing barrier.",
     [VERDICT_SUSPICIOUS] = "Do the whole work on every run.",
     [VERDICT_UNSUPPORTED] = "Nothing is known of this one: use other instructions.",
+    [VERDICT_DECLINED] = "Nothing was evaluated; another model may see more.",
 };
 
 void explain_dead(struct candidate *c)
