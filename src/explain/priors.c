@@ -46,6 +46,11 @@ static const double usefulness[NR_ACTIONS] = {
     [ACTION_ASYNC_COPY] = 1,
     [ACTION_TENSOR_CORES] = 10, /* over ten times the rate; it stages the tiles too */
     [ACTION_SPLIT_WORK] = 1.5,
+    [ACTION_WGMMA] = 3, /* by a model only, as the four below */
+    [ACTION_TENSOR_COPY] = 1.5,
+    [ACTION_WARP_SPECIALIZE] = 1.5,
+    [ACTION_CLUSTER] = 1,
+    [ACTION_PERSISTENT] = 1.5,
 };
 
 static bool repeats_badly(enum action action)
