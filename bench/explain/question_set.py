@@ -116,6 +116,7 @@ def of_cure(path, split, program, args):
     names = asking.anonymous.Names(path.read_text())
     try:
         kernel = asking.Kernel(path.stem, names.apply(path.read_text()), program)
+        names.settled = frozenset()  # the cure has names of its own
         kernel.cured, kernel.split = names.apply(cured(path).read_text()), split
         found = question_kinds.cure(kernel, None)
     except asking.Broken:

@@ -51,7 +51,7 @@ def main():
         file.write(ORIGINAL)
     for n in range(1, NR_BAD + 1):
         save_reply("repair", n, candidate(NR_BAD_WRITES + n))
-    for n in range(1, 2 * NR_RIGHT + NR_BAD_WRITES + 1):
+    for n in range(1, 2 * NR_RIGHT + NR_BAD + 1):  # the search decides what is repaired, and what is written instead
         bad = NR_RIGHT < n <= NR_RIGHT + NR_BAD_WRITES
         right = ORIGINAL.replace("A[i] * 2", f"A[i] * {n + 2}.0f - A[i] * {n}.0f")
         save_reply("write", n, candidate(n) if bad else right)
@@ -76,29 +76,23 @@ def main():
     print(f"{len(rows)} candidates, {len(watch.pids)} workers, {watch.most} at most at once;",
         f"the dead waited {watch.longest_dead:.3f} s at most; {time.monotonic() - start:.1f} s")
 
-    # Nothing is lost: each candidate is there in its order, with what it did.
+    # Nothing is lost: each candidate is there, and those that are bad with what they did, each kind of them.
     assert [verdict for verdict, _ in rows[:NR_RIGHT]] == ["ok"] * NR_RIGHT, rows[:NR_RIGHT]
-    bad, right = rows[NR_RIGHT:NR_RIGHT + NR_BAD], rows[NR_RIGHT + NR_BAD:]
-    assert len(bad) == NR_BAD >= 2 * len(BAD)
-    nr_writes = nr_repairs = 0
-    for at, row in enumerate(bad):
-        if at % (1 + REPAIRS) == 0:
-            nr_writes += 1
-            number = NR_RIGHT + nr_writes
-        else:
-            nr_repairs += 1
-            number = NR_BAD_WRITES + nr_repairs
-        _, verdict, word = BAD[number % len(BAD)]
-        assert row[0] == verdict and word in row[1], (at, row, verdict, word)
-    assert {verdict for verdict, _ in right} == {"ok"} and len(right) == NR_RIGHT, right
-    nodes = db.execute("select verdict from node").fetchall()
-    assert len(nodes) == 1 + 2 * NR_RIGHT + NR_BAD_WRITES, len(nodes)
+    assert len(rows) >= 2 * NR_RIGHT + NR_BAD, len(rows)  # equal refusals cost nothing
+    bad = [row for row in rows if row[0] != "ok"]
+    assert len(bad) >= 2 * NR_BAD_WRITES, len(bad)
+    for row in bad:
+        assert any(row[0] == verdict and word in row[1] for _, verdict, word in BAD), row
+    for _, verdict, word in BAD:
+        assert any(row[0] == verdict and word in row[1] for row in bad), (verdict, word)
+    nodes = [v for v, in db.execute("select verdict from node")]
+    assert len([v for v in nodes if v != "ok"]) == NR_BAD_WRITES, nodes
     assert db.execute("select why_stopped from run").fetchone()[0] == "budget"
     assert db.execute("pragma integrity_check").fetchone()[0] == "ok"
 
     # One process at a time, each fetched at once when it had died, and none left.
     assert watch.most == 1, watch.most
-    assert len(watch.pids) >= NR_BAD / 2, len(watch.pids)  # some live too briefly to be seen
+    assert len(watch.pids) >= len(bad) / 2, len(watch.pids)  # some live too briefly to be seen
     assert watch.longest_dead < 5, watch.longest_dead  # on a busy machine
     assert not [pid for pid in watch.pids if alive(pid)]
 
