@@ -178,9 +178,7 @@ def generate(args):
         kernels = {k.name: k for k, _ in picked}
         texts = dict(zip(kernels, pool.map(lambda k: program.explain(k.text), kernels.values())))
     split = {name: split_of(k) for name, k in kernels.items()}
-    donors = {}
-    for part in ("dev", "test"):
-        donors.update(arms.donors([n for n in kernels if split[n] == part], args.seed))
+    donors = other_part(split, args.seed)
     sheets = {name: {"split": split[name], "source": asking.anonymous.numbered(k.text), "told": {
         "none": "", "generic": "", "counters": asking.table([k.base], [""]), OURS: texts[name], "other": texts[donors[name]]}}
         for name, k in kernels.items()}
@@ -194,18 +192,21 @@ def generate(args):
             "questions": questions}
 
 
+def other_part(split, seed):
+    """Another kernel for each, of the other part: in one file a reader would put explanations back to their kernels."""
+    rng = random.Random(f"{seed} donors")
+    return {name: rng.choice(sorted(n for n in split if split[n] != part) or sorted(set(split) - {name}))
+            for name, part in split.items()}
+
+
 def borrow(questions):
-    """The arm `other` shows beside a question what ours shows beside the next one of its kind and split."""
-    groups = {}
+    """The arm `other` shows beside a question what ours shows beside one of its kind in the other part."""
     for q in questions:
         if q["extra"]:
-            groups.setdefault((q["kind"], q["split"]), []).append(q)
-    for group in groups.values():
-        for q in group:
-            others = [o for o in group if o["sheet"] != q["sheet"]]
-            after = [o for o in others if o["id"] > q["id"]] or others
-            if after:
-                q["extra"]["other"] = after[0]["extra"][OURS]
+            alike = [o for o in questions if o["extra"] and o["kind"] == q["kind"] and o["sheet"] != q["sheet"]]
+            apart = [o for o in alike if o["split"] != q["split"]] or alike
+            if apart:
+                q["extra"]["other"] = random.Random(q["id"]).choice(apart)["extra"][OURS]
 
 
 def prompt(made, split, arm):

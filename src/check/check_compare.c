@@ -165,6 +165,14 @@ static void note_wrong(
         m->nr_wrong++;
 }
 
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
 /* Large f32 arrays without anything wrong, in a short loop that leaves out relative errors. False:
  * look at each element. */
 static bool all_right(const struct task_array *array, const float *got, const float *want,
@@ -173,7 +181,7 @@ static bool all_right(const struct task_array *array, const float *got, const fl
 {
     const double abs = t->abs, rel = t->rel;
     double most = 0, worst = 0;
-    float mine, theirs;
+    uint32_t mine, theirs;
 
     if (array->record || array->elem != ELEM_F32 || !errors->rough || !(abs > 0))
         return false;
@@ -185,8 +193,7 @@ static bool all_right(const struct task_array *array, const float *got, const fl
 
         most = difference > most ? difference : most;
         worst = ratio > worst ? ratio : worst;
-        if (!(ratio <= 1) || memcmp(&got[i], &mine, sizeof(mine)) == 0 ||
-            memcmp(&want[i], &theirs, sizeof(theirs)) == 0)
+        if (!(ratio <= 1) || bits_of(got[i]) == mine || bits_of(want[i]) == theirs)
             return false;
     }
     errors->nr += nr;

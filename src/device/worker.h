@@ -110,7 +110,7 @@ struct worker_load {
 enum { WORKER_MAX_MAPS = 16 };
 
 struct worker_launch {
-    uint32_t kernel; /* index in the module's list */
+    _Alignas(8) uint32_t kernel; /* index in the module's list; aligned: copies lie behind */
     uint32_t grid[3], block[3], cluster[3], smem_bytes, params_bytes;
     /* Where tensor maps lie in `params`, in the emulator's form; the worker asks the driver for its
      * own, once. */
