@@ -241,25 +241,34 @@ static bool forgive_unwritten(struct check_state *t, struct set_state *s, struct
     return ok;
 }
 
-/* Runs the candidate into s->first; again: into s->second. */
-static bool run_candidate(struct check_state *t, struct set_state *s, bool again,
-    struct device_result *result, struct err *err)
+/* A run of the candidate on the set's inputs. */
+static struct check_run run_of(const struct check_state *t, const struct set_state *s)
 {
-    struct checker *k = t->checker;
-    uint64_t left = 0;
-    struct check_run run = {.device = k->device,
-        .left_behind = &left,
+    const struct checker *k = t->checker;
+
+    return (struct check_run){.device = k->device,
         .task = s->set.other_scalars ? &k->varied : k->task,
         .plan = &t->c->plan,
         .compilation = &t->c->compilation,
         .module = t->module,
         .shape = &k->shapes[s->shape].shape,
         .inputs = &s->inputs,
-        .poison = again ? POISON_SECOND : POISON_FIRST,
-        .sanitize = k->sanitize && (s->again || s->extra) && !again,
-        .step_limit = step_limit(k, s->shape),
-        .seed = rng_mix(rng_mix(t->c->seed, 1000 + s->shape), rng_mix(s->set.seed, again))};
+        .poison = POISON_FIRST,
+        .step_limit = step_limit(k, s->shape)};
+}
 
+/* Runs the candidate into s->first; again: into s->second. */
+static bool run_candidate(struct check_state *t, struct set_state *s, bool again,
+    struct device_result *result, struct err *err)
+{
+    struct checker *k = t->checker;
+    uint64_t left = 0;
+    struct check_run run = run_of(t, s);
+
+    run.left_behind = &left;
+    run.poison = again ? POISON_SECOND : POISON_FIRST;
+    run.sanitize = k->sanitize && (s->again || s->extra) && !again;
+    run.seed = rng_mix(rng_mix(t->c->seed, 1000 + s->shape), rng_mix(s->set.seed, again));
     if (!check_run(&run, t->c->arena, again ? &s->second : &s->first, result, err) ||
         !forgive_unwritten(t, s, &run, result, err))
         return false;
@@ -398,21 +407,13 @@ static bool name_race(struct check_state *t, const struct set_state *s, struct e
     struct checker *k = t->checker;
     struct device_findings races = {0};
     struct device_result result;
-    const struct check_run run = {.device = k->device,
-        .task = k->task,
-        .plan = &t->c->plan,
-        .compilation = &t->c->compilation,
-        .module = t->module,
-        .shape = &k->shapes[s->shape].shape,
-        .inputs = &s->inputs,
-        .poison = POISON_FIRST,
-        .races = &races,
-        .step_limit = step_limit(k, s->shape)};
+    struct check_run run = run_of(t, s);
     struct host_arrays outputs = {0};
     bool ok = true;
 
     if (!k->device->ops->catches_stray)
         return true;
+    run.races = &races;
     ok = host_init(&outputs, k->task, &k->shapes[s->shape].shape.sizes, err) &&
          check_run(&run, t->c->arena, &outputs, &result, err);
     for (unsigned i = 0; i < races.nr; i++) {
@@ -487,22 +488,15 @@ static bool run_series(struct check_state *t, struct set_state s[2],
 {
     struct checker *k = t->checker;
     struct arena *arena = arena_create();
-    struct check_run run = {.device = k->device,
-        .task = k->task,
-        .plan = &t->c->plan,
-        .compilation = &t->c->compilation,
-        .module = t->module,
-        .shape = &k->shapes[s->shape].shape,
-        .inputs = &s->inputs,
-        .poison = POISON_FIRST,
-        .keep_state = true,
-        .step_limit = step_limit(k, s->shape)};
+    struct check_run run = run_of(t, s);
     struct check_series series;
     struct device_result result;
     struct errors *scratch = xcalloc(1, sizeof(*scratch));
     struct mismatch m = {0};
-    bool ok = check_series_open(&run, arena, &series, &result, err);
+    bool ok;
 
+    run.keep_state = true;
+    ok = check_series_open(&run, arena, &series, &result, err);
     for (unsigned i = 0; ok && i < SERIES && t->c->verdict == VERDICT_OK; i++) {
         run.inputs = &s[i % 2].inputs;
         ok = check_series_step(&run, &series, arena, got, &result, err);

@@ -62,7 +62,6 @@ static bool run_wide(
 {
     struct exact *e = k->exact;
     struct task *task = (struct task *)(uintptr_t)e->wide.task;
-    struct task_scalar *usual = task->scalars;
     struct arena *arena = arena_create();
     struct host_arrays inputs = {0};
     struct device_result result = {0};
@@ -85,7 +84,6 @@ static bool run_wide(
          check_run(&run, arena, &e->outputs, &result, err);
     for (unsigned i = 0; i < task->nr_scalars; i++)
         task->scalars[i].value = k->task->scalars[i].value;
-    task->scalars = usual;
     *clean = ok && result.verdict == VERDICT_OK;
     host_finish(&inputs);
     arena_destroy(arena);

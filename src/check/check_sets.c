@@ -73,10 +73,8 @@ static void vary_scalars(struct checker *k)
 static bool has_default_integers(const struct task *task)
 {
     for (unsigned i = 0; i < task->nr_arrays; i++) {
-        const struct gen *gen = &task->arrays[i].gen;
-
         if (task->arrays[i].role != ROLE_OUT && !elem_is_float(task->arrays[i].elem) &&
-            gen->kind == GEN_INTEGERS && !gen->a_int && !gen->b_int && gen->a == 0 && gen->b == 9)
+            gen_is_default_integers(&task->arrays[i].gen))
             return true;
     }
     return false;

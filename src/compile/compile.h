@@ -45,6 +45,12 @@ struct compile_input {
     const struct tune *tunes;     /* defined as macros, but not for the included files */
     unsigned nr_tunes;
 };
+
+/* Sets the input's kernels: the distinct ones of the launch lines, in order, and the first line
+ * that names each. */
+void compile_list_kernels(
+    const struct plan *plan, struct arena *arena, struct compile_input *input);
+
 bool compile_source(struct compiler *compiler, const struct compile_input *input,
     struct arena *arena, struct compilation *out, enum verdict *verdict, unsigned *line,
     const char **text, struct err *err);

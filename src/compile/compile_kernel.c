@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The distinct kernels of the launch lines, in order, and the first line that names each. */
-static void list_kernels(const struct plan *plan, struct arena *arena, struct compile_input *input)
+void compile_list_kernels(const struct plan *plan, struct arena *arena, struct compile_input *input)
 {
     const char **kernels = arena_array(arena, plan->nr_launches + 1, sizeof(*kernels));
     unsigned *lines = arena_array(arena, plan->nr_launches + 1, sizeof(*lines));
@@ -97,7 +96,7 @@ bool compile_kernel(struct compiler *compiler, struct candidate *c, struct err *
         return true;
     code = task_code(c->source, c->source_bytes);
     input.source = code;
-    list_kernels(&c->plan, c->arena, &input);
+    compile_list_kernels(&c->plan, c->arena, &input);
     ok = compile_source(compiler, &input, c->arena, &c->compilation, &verdict, &line, &text, err);
     free(code);
     if (!ok)

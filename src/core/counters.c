@@ -1,6 +1,9 @@
 /* Owns the names of the metrics, and the sum of launches that makes a profile. */
 #include "core/counters.h"
 
+#include "base/mem.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +23,31 @@ const char *metric_name(enum metric metric)
 const char *metric_unit(enum metric metric)
 {
     return metrics[metric].unit;
+}
+
+double counters_limiters(const struct counters *counters, struct str *names)
+{
+    static const struct {
+        enum metric metric;
+        const char *name;
+    } limits[] = {{METRIC_OCC_LIMIT_REGISTERS, "registers"},
+        {METRIC_OCC_LIMIT_SMEM, "shared memory"}, {METRIC_OCC_LIMIT_WARPS, "warps"},
+        {METRIC_OCC_LIMIT_BLOCKS, "blocks"}};
+    double least = INFINITY;
+    bool any = false;
+
+    for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
+        if (counters_has(counters, limits[i].metric))
+            least = fmin(least, counters_get(counters, limits[i].metric));
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
+        if (counters_has(counters, limits[i].metric) &&
+            counters_get(counters, limits[i].metric) <= least) {
+            str_addf(names, "%s%s", any ? " and " : "", limits[i].name);
+            any = true;
+        }
+    }
+    return least;
 }
 
 bool metric_is_cure(enum metric metric)

@@ -3,6 +3,7 @@
 #define KEET_CORE_COUNTERS_H
 
 #include "base/arena.h"
+#include "base/str.h"
 #include "core/task.h"
 
 #include <stdbool.h>
@@ -95,6 +96,10 @@ struct profile {
 };
 
 const char *metric_name(enum metric metric);
+/* What holds the number of resident blocks: appends the names of the limits that are as low as the
+ * lowest, "registers and warps", and returns that number; INFINITY: no limit is known. */
+double counters_limiters(const struct counters *counters, struct str *names);
+
 /* Is it a model's time without something (core/cures.def)? */
 bool metric_is_cure(enum metric metric);
 const char *metric_unit(enum metric metric);

@@ -242,11 +242,15 @@ static void order_permutation(const struct styled *s, void *elems)
             s->array->elem, elems, i, (int64_t)(s->style == INPUT_RISING ? i : s->nr - 1 - i));
 }
 
+bool gen_is_default_integers(const struct gen *gen)
+{
+    return gen->kind == GEN_INTEGERS && !gen->a_int && !gen->b_int && gen->a == 0 && gen->b == 9;
+}
+
 /* Has the range been declared, or is it the default of the type? */
 static bool is_default(const struct gen *gen)
 {
-    return gen->kind == GEN_VALUES ||
-           (gen->kind == GEN_INTEGERS && !gen->a_int && !gen->b_int && gen->a == 0 && gen->b == 9);
+    return gen->kind == GEN_VALUES || gen_is_default_integers(gen);
 }
 
 static void ends_of_type(enum elem elem, int64_t *low, int64_t *high)

@@ -54,4 +54,7 @@ bool input_style_is_exact(enum input_style style);
 bool inputs_restyle(const struct task_array *array, const struct env *env, enum input_style style,
     bool lead, uint64_t seed, uint64_t row, void *elems, uint64_t nr, struct err *err);
 
+/* The range of integers that nobody declared. */
+bool gen_is_default_integers(const struct gen *gen);
+
 #endif

@@ -9,23 +9,20 @@ static bool is(const struct pragma *pragma, const char *keyword)
     return strcmp(pragma->keyword, keyword) == 0;
 }
 
-bool task_assumes(const struct task *task, const struct env *sizes)
+static bool holds_for(const struct expr *expr, const struct env *sizes)
 {
     struct err ignored;
     int64_t value;
 
-    for (unsigned i = 0; i < task->nr_assumes; i++)
-        if (!expr_eval(task->assumes[i], sizes, &value, &ignored) || !value)
-            return false;
-    return true;
+    return expr_eval(expr, sizes, &value, &ignored) && value;
 }
 
-static bool holds_for(const struct expr *expr, const struct shape *shape)
+bool task_assumes(const struct task *task, const struct env *sizes)
 {
-    struct err ignored;
-    int64_t value;
-
-    return expr_eval(expr, &shape->sizes, &value, &ignored) && value;
+    for (unsigned i = 0; i < task->nr_assumes; i++)
+        if (!holds_for(task->assumes[i], sizes))
+            return false;
+    return true;
 }
 
 /* assume N % 4 == 0 */
@@ -40,10 +37,10 @@ static bool read_assume(struct task_reader *r, const struct pragma *pragma)
         return cursor_fail(&c, at, "too many assume lines; expected at most %d", MAX_WHERES);
     if (!cursor_expr(&c, &task->timed.sizes, expr))
         return false;
-    if (!holds_for(*expr, &task->timed))
+    if (!holds_for(*expr, &task->timed.sizes))
         return cursor_fail(&c, at, "the timed sizes do not satisfy it; expected sizes that do");
     for (unsigned i = 0; i < task->nr_checks; i++)
-        if (!holds_for(*expr, &task->checks[i]))
+        if (!holds_for(*expr, &task->checks[i].sizes))
             return cursor_fail(&c, at,
                 "the sizes of line %u do not satisfy it; expected sizes that do",
                 task->checks[i].line);

@@ -113,11 +113,8 @@ static bool widen_task(
 static bool compile(const struct widen *w, const struct task *wide, struct arena *arena,
     struct compilation *out, bool *found, struct err *err)
 {
-    const char **kernels = arena_array(arena, wide->plan.nr_launches + 1, sizeof(*kernels));
-    struct compile_input input = {.name = file_name(wide->path),
-        .tunes = wide->plan.tunes,
-        .nr_tunes = wide->plan.nr_tunes,
-        .kernels = kernels};
+    struct compile_input input = {
+        .name = file_name(wide->path), .tunes = wide->plan.tunes, .nr_tunes = wide->plan.nr_tunes};
     enum verdict verdict = VERDICT_OK;
     const char *text = NULL;
     unsigned line = 0;
@@ -125,14 +122,7 @@ static bool compile(const struct widen *w, const struct task *wide, struct arena
     const size_t at = behind_includes(code);
     bool ok;
 
-    for (unsigned i = 0; i < wide->plan.nr_launches; i++) {
-        bool seen = false;
-
-        for (unsigned j = 0; j < input.nr_kernels; j++)
-            seen |= strcmp(kernels[j], wide->plan.launches[i].kernel) == 0;
-        if (!seen)
-            kernels[input.nr_kernels++] = wide->plan.launches[i].kernel;
-    }
+    compile_list_kernels(&wide->plan, arena, &input);
     input.source = arena_printf(arena, "%.*s%s%s", (int)at, code, widened, code + at);
     free(code);
     ok = compile_source(w->compiler, &input, arena, out, &verdict, &line, &text, err);

@@ -125,11 +125,7 @@ void cluster_start(struct cluster *c)
 static void tell(struct block_worker *k, const struct warp *w, enum emu_mbarrier what)
 {
     reach_meet(k, 0, CLUSTER_BARRIER, what);
-    for (unsigned i = 0; i < k->nr_listeners; i++) {
-        struct emu_listener *l = k->listeners[i];
-        if (l->class->mbarrier)
-            l->class->mbarrier(l, w->index, CLUSTER_BARRIER, what);
-    }
+    exec_tell_mbarrier(k, w->index, CLUSTER_BARRIER, what);
 }
 
 /* The lanes that wait and for which the phase is over go on. */

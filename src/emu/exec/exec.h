@@ -249,6 +249,9 @@ bool exec_tell_access(struct block_worker *k, const struct emu_access *access);
 
 /* The same to all listeners but the time model's. */
 bool exec_tell_watchers(struct block_worker *k, const struct emu_access *access);
+/* Tells the block's listeners what a warp did at an mbarrier, or at what stands for one. */
+void exec_tell_mbarrier(
+    struct block_worker *k, unsigned warp, uint64_t address, enum emu_mbarrier what);
 
 /* warp.c */
 void warp_start(struct warp *w, uint32_t live, uint32_t entry);

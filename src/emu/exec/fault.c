@@ -51,6 +51,16 @@ bool exec_tell_access(struct block_worker *k, const struct emu_access *access)
     return tell(k, access, NULL);
 }
 
+void exec_tell_mbarrier(
+    struct block_worker *k, unsigned warp, uint64_t address, enum emu_mbarrier what)
+{
+    for (unsigned i = 0; i < k->nr_listeners; i++) {
+        struct emu_listener *l = k->listeners[i];
+        if (l->class->mbarrier)
+            l->class->mbarrier(l, warp, address, what);
+    }
+}
+
 bool exec_tell_watchers(struct block_worker *k, const struct emu_access *access)
 {
     return tell(k, access, emu_time_class());

@@ -90,11 +90,7 @@ static bool land(
 
 static void tell(struct block_worker *k, const struct warp *w, enum emu_mbarrier what)
 {
-    for (unsigned i = 0; i < k->nr_listeners; i++) {
-        struct emu_listener *l = k->listeners[i];
-        if (l->class->mbarrier)
-            l->class->mbarrier(l, w->index, WARPGROUP_BARRIER - w->index / GROUP_WARPS, what);
-    }
+    exec_tell_mbarrier(k, w->index, WARPGROUP_BARRIER - w->index / GROUP_WARPS, what);
 }
 
 static struct warp *mate(struct block_worker *k, const struct warp *w, unsigned i)

@@ -74,11 +74,8 @@ static void tell(const struct step *s, enum emu_mbarrier what)
     const bool own = s->owner == s->k || what == MBARRIER_COMPLETE;
     if (what != MBARRIER_ARRIVE)
         reach_meet(s->k, s->owner->rank, s->address, what);
-    for (unsigned i = 0; own && i < s->owner->nr_listeners; i++) {
-        struct emu_listener *l = s->owner->listeners[i];
-        if (l->class->mbarrier)
-            l->class->mbarrier(l, own && s->owner == s->k ? s->w->index : 0, s->address, what);
-    }
+    if (own)
+        exec_tell_mbarrier(s->owner, s->owner == s->k ? s->w->index : 0, s->address, what);
 }
 
 static bool find_at(struct step *s, uint64_t at, uint64_t **object)

@@ -60,6 +60,12 @@ static double spill_rate(const struct time_model *m)
     return nr == 0 ? 0 : m->run->launch->spill_bytes / 4.0 / nr;
 }
 
+/* Bytes. */
+static double dram_per_clk(const struct chip *chip)
+{
+    return chip->dram_bytes_per_s * chip->dram_achievable / chip->clock_hz;
+}
+
 static void order_traces(struct time_model *m)
 {
     uint32_t *rank, *block;
@@ -83,9 +89,7 @@ static void simulate(struct time_model *m)
         .resident = m->resident,
         .nr_blocks = m->blocks_sm > m->resident ? m->blocks_sm : m->resident,
         .l2_bytes_per_clk = fmin(chip->l2_bytes_per_s / chip->clock_hz * share, port_bytes_per_clk),
-        .dram_bytes_per_clk =
-            fmin(chip->dram_bytes_per_s * chip->dram_achievable / chip->clock_hz * share,
-                port_bytes_per_clk),
+        .dram_bytes_per_clk = fmin(dram_per_clk(chip) * share, port_bytes_per_clk),
         .l1_bytes = l1_left(m),
         .lat_l2 = l2_latency(m),
         .lat_dram = chip->lat_dram * stream_latency_share,
@@ -201,25 +205,21 @@ static double needed_share(const struct time_model *m)
 /* The least time for what DRAM and L2 move, in cycles. */
 static double traffic_cycles(const struct time_model *m)
 {
-    const double dram_clk =
-        m->chip->dram_bytes_per_s * m->chip->dram_achievable / m->chip->clock_hz;
     const double l2_clk = m->chip->l2_bytes_per_s / m->chip->clock_hz;
     const double needed = m->cured & SPARED(SCATTER) ? needed_share(m) : 1;
     const double dram =
         fmax(m->sim.dram_sectors * grid_scale(m), (m->traffic.reads + m->traffic.writes) * needed);
 
-    return fmax(m->cured & SPARED(DRAM) ? 0 : dram * 32 / dram_clk,
+    return fmax(m->cured & SPARED(DRAM) ? 0 : dram * 32 / dram_per_clk(m->chip),
         m->sim.l2_sectors * grid_scale(m) * 32 / l2_clk);
 }
 
 /* Where nothing was traced, the time is what the widths allow, and a generous share of waiting. */
 static double untraced_cycles(const struct time_model *m)
 {
-    const double dram_clk =
-        m->chip->dram_bytes_per_s * m->chip->dram_achievable / m->chip->clock_hz;
     const double sectors = (double)m->counts->unique_sectors * m->counts->scale;
 
-    return 1.5 * fmax(bound_cycles(m), sectors * 32 / dram_clk) + m->chip->lat_dram;
+    return 1.5 * fmax(bound_cycles(m), sectors * 32 / dram_per_clk(m->chip)) + m->chip->lat_dram;
 }
 
 /* The exact counts know of no cure. */

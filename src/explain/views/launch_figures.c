@@ -64,28 +64,15 @@ static void add_busy(struct str *out, const struct chip *chip, const struct coun
     }
 }
 
-/* What holds the number of resident warps: the limits that are as low as the lowest. */
 static void add_limiters(struct str *out, const struct counters *n)
 {
-    static const struct {
-        enum metric metric;
-        const char *name;
-    } limits[] = {{METRIC_OCC_LIMIT_REGISTERS, "registers"},
-        {METRIC_OCC_LIMIT_SMEM, "shared memory"}, {METRIC_OCC_LIMIT_WARPS, "warps"},
-        {METRIC_OCC_LIMIT_BLOCKS, "blocks"}};
-    double least = INFINITY;
-    bool any = false;
+    struct str names = {0};
 
-    for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
-        least = counters_has(n, limits[i].metric) ? fmin(least, get(n, limits[i].metric)) : least;
+    counters_limiters(n, &names);
+    if (names.len > 0) {
+        str_addf(out, " (limit: %s)", str_text(&names));
     }
-    for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
-        if (counters_has(n, limits[i].metric) && get(n, limits[i].metric) == least) {
-            str_addf(out, "%s%s", any ? " and " : " (limit: ", limits[i].name);
-            any = true;
-        }
-    }
-    str_add(out, any ? ")" : "");
+    str_finish(&names);
 }
 
 /* "40 registers, 48 of 64 warps fit (limit: registers), 35.2 resident" */

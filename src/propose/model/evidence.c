@@ -39,15 +39,6 @@ static const struct named compared[] = {{METRIC_WARP_INST, "warp instructions"},
     {METRIC_STALL_LONG_PCT, "waits for global memory, %"},
     {METRIC_STALL_BARRIER_PCT, "waits at barriers, %"}};
 
-static const char *finish(struct arena *arena, struct str *out)
-{
-    while (out->len > 0 && out->text[out->len - 1] == '\n')
-        out->text[--out->len] = '\0';
-    const char *text = arena_strndup(arena, str_text(out), out->len);
-    str_finish(out);
-    return text;
-}
-
 static double get(const struct counters *n, enum metric metric)
 {
     return counters_get(n, metric);
@@ -101,28 +92,18 @@ static void add_launches(struct str *out, struct arena *arena, const struct prof
 
 static void add_occupancy(struct str *out, const struct chip *chip, const struct counters *n)
 {
-    static const struct named limits[] = {{METRIC_OCC_LIMIT_REGISTERS, "registers"},
-        {METRIC_OCC_LIMIT_SMEM, "shared memory"}, {METRIC_OCC_LIMIT_WARPS, "warps"},
-        {METRIC_OCC_LIMIT_BLOCKS, "blocks"}};
     const double most = chip->max_warps_per_sm;
-    double least = INFINITY;
-    bool any = false;
+    struct str names = {0};
+    double least;
 
     if (!counters_has(n, METRIC_OCCUPANCY_PCT))
         return;
     str_addf(out, "- occupancy: %.0f of %.0f warps fit on a multiprocessor",
         get(n, METRIC_OCCUPANCY_PCT) / 100 * most, most);
-    for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
-        if (counters_has(n, limits[i].metric))
-            least = fmin(least, get(n, limits[i].metric));
-    for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
-        if (counters_has(n, limits[i].metric) && get(n, limits[i].metric) <= least) {
-            str_addf(out, "%s%s", any ? " and " : ", limited by ", limits[i].name);
-            any = true;
-        }
-    }
-    if (isfinite(least))
-        str_addf(out, " (%.0f blocks)", least);
+    least = counters_limiters(n, &names);
+    if (names.len > 0)
+        str_addf(out, ", limited by %s (%.0f blocks)", str_text(&names), least);
+    str_finish(&names);
     if (counters_has(n, METRIC_OCCUPANCY_ACHIEVED_PCT))
         str_addf(out, "; %.3g are resident on average",
             get(n, METRIC_OCCUPANCY_ACHIEVED_PCT) / 100 * most);
@@ -224,7 +205,7 @@ const char *evidence_text(struct arena *arena, const struct chip *chip, const st
             "%.3g, rel = %.3g\n",
             c->check.max_abs, c->check.max_rel, fmax(c->task->tolerance.abs, 0),
             fmax(c->task->tolerance.rel, 0));
-    return finish(arena, &out);
+    return phrase_finish(arena, &out);
 }
 
 const char *evidence_version(
@@ -245,7 +226,7 @@ const char *evidence_version(
         str_addf(&out, "%s%s", *evidence ? "\nWhat its profile says:\n" : "", evidence);
         str_addf(&out, "%s%s", *findings ? "\n\nWhat the tools found:\n" : "", findings);
     }
-    return finish(arena, &out);
+    return phrase_finish(arena, &out);
 }
 
 /* ---- what changed ---- */
@@ -314,7 +295,7 @@ const char *evidence_change(struct arena *arena, const struct candidate *from,
     str_add(&out, out.len > 0 ? "\n" : "");
     if (from->source && to->source)
         add_diff(&out, from, to, arena, most_lines);
-    return finish(arena, &out);
+    return phrase_finish(arena, &out);
 }
 
 /* ---- moves and headlines ---- */
@@ -374,7 +355,7 @@ const char *evidence_moves(struct arena *arena, const struct candidate *c,
         str_addf(&out, "- %s: %s\n", action_name((enum action)best),
             page_sentence(arena, page(pages, (enum action)best)));
     }
-    return finish(arena, &out);
+    return phrase_finish(arena, &out);
 }
 
 static const char *brief(struct arena *arena, const char *text)
@@ -404,5 +385,5 @@ const char *evidence_others(struct arena *arena, const struct propose_headline *
         else
             str_addf(&out, "failed (%s): %s\n", h->verdict, brief(arena, h->verdict_text));
     }
-    return finish(arena, &out);
+    return phrase_finish(arena, &out);
 }

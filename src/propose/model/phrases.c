@@ -16,7 +16,7 @@ enum {
     DIFF_LINES = 12
 };
 
-static const char *finish(struct arena *arena, struct str *out)
+const char *phrase_finish(struct arena *arena, struct str *out)
 {
     while (out->len > 0 && out->text[out->len - 1] == '\n')
         out->text[--out->len] = '\0';
@@ -33,7 +33,7 @@ const char *phrase_contract(struct arena *arena, const struct task *task)
         if (task_line(at) == TASK_LINE_CONTRACT)
             str_addf(&out, "%.*s\n", (int)strcspn(at, "\n"), at);
     }
-    return finish(arena, &out);
+    return phrase_finish(arena, &out);
 }
 
 const char *phrase_hardware(struct arena *arena, const struct chip *chip)
@@ -67,7 +67,7 @@ const char *phrase_hardware(struct arena *arena, const struct chip *chip)
         chip->max_threads_per_block, chip->max_registers_per_thread);
     str_addf(&out, "- latencies in cycles: shared memory %.0f, L1 %.0f, L2 %.0f, memory %.0f\n",
         chip->lat_shared, chip->lat_l1, chip->lat_l2, chip->lat_dram);
-    return finish(arena, &out);
+    return phrase_finish(arena, &out);
 }
 
 static const char *numbered(struct arena *arena, const char *source, unsigned first, unsigned last)
@@ -80,7 +80,7 @@ static const char *numbered(struct arena *arena, const char *source, unsigned fi
             str_addf(&out, "%4u| %.*s\n", line, (int)strcspn(at, "\n"), at);
         at = str_next_line(at);
     }
-    return finish(arena, &out);
+    return phrase_finish(arena, &out);
 }
 
 const char *phrase_source(struct arena *arena, const char *source)
@@ -124,7 +124,7 @@ const char *phrase_state(struct arena *arena, const struct candidate *c)
             k->registers, k->smem_static_bytes,
             k->spill_load_bytes || k->spill_store_bytes ? ", spills registers" : "");
     }
-    return finish(arena, &out);
+    return phrase_finish(arena, &out);
 }
 
 const char *phrase_findings(struct arena *arena, const struct candidate *c)
@@ -146,7 +146,7 @@ const char *phrase_findings(struct arena *arena, const struct candidate *c)
                 metric_unit(f->evidence[k].metric), provenance_name(f->evidence[k].from));
         str_add(&out, f->nr_evidence ? "]\n" : "\n");
     }
-    return finish(arena, &out);
+    return phrase_finish(arena, &out);
 }
 
 /* The first line of a text, at most WHY_BYTES of it. */
@@ -180,7 +180,7 @@ const char *phrase_siblings(struct arena *arena, const struct candidate *parent,
         change = prediction_compared(arena, s);
         str_addf(&out, "%s%s%s", *change ? "  " : "", change, *change ? "\n" : "");
     }
-    return finish(arena, &out);
+    return phrase_finish(arena, &out);
 }
 
 const char *phrase_lessons(struct arena *arena, const struct lesson *const *lessons, unsigned nr)
@@ -198,7 +198,7 @@ const char *phrase_lessons(struct arena *arena, const struct lesson *const *less
         else
             str_addf(&out, "failed (%s): %s\n", verdict_name(l->verdict), brief(arena, l->text));
     }
-    return finish(arena, &out);
+    return phrase_finish(arena, &out);
 }
 
 const char *phrase_problem(struct arena *arena, const struct candidate *c)
@@ -212,5 +212,5 @@ const char *phrase_problem(struct arena *arena, const struct candidate *c)
         str_addf(&out, "%s\n", c->explanation.findings[0].text);
     if (c->verdict == VERDICT_NO_COMPILE && log && *log)
         str_addf(&out, "\nThe compiler's log:\n%.*s\n", PROBLEM_BYTES, log);
-    return finish(arena, &out);
+    return phrase_finish(arena, &out);
 }

@@ -4,10 +4,13 @@
 #ifndef KEET_PROPOSE_MODEL_PHRASES_H
 #define KEET_PROPOSE_MODEL_PHRASES_H
 
+#include "base/str.h"
 #include "core/candidate.h"
 #include "core/chip.h"
 #include "core/lesson.h"
 
+/* The text without newlines at its end; empties `out`. */
+const char *phrase_finish(struct arena *arena, struct str *out);
 const char *phrase_contract(struct arena *arena, const struct task *task);
 const char *phrase_hardware(struct arena *arena, const struct chip *chip);
 const char *phrase_source(struct arena *arena, const char *source); /* "  12| code" */

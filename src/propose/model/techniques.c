@@ -20,7 +20,7 @@ enum {
 };
 
 struct technique {
-    const char *name, *title, *fits, *needs, *unless, *body;
+    const char *title, *fits, *needs, *unless, *body;
     bool is_users;
 };
 
@@ -32,11 +32,6 @@ struct techniques {
 };
 
 /* ---- reading ---- */
-
-static bool starts(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
 
 /* The next word of a list; 0: none is left. */
 static size_t next_word(const char **at)
@@ -84,10 +79,9 @@ static bool read_page(struct techniques *t, const char *path, bool is_users, str
         return err_set(err, "%s: more than %d pages of techniques", path, MOST_PAGES);
     if (!file_read(path, PAGE_BYTES, &text, &len, err))
         return err_wrap(err, "techniques");
-    *page =
-        (struct technique){.name = arena_strdup(t->arena, file_name(path)), .is_users = is_users};
+    *page = (struct technique){.is_users = is_users};
     second = str_next_line(text);
-    if (!starts(text, "# ") || !second || !starts(second, "Fits:")) {
+    if (!str_starts(text, "# ") || !second || !str_starts(second, "Fits:")) {
         free(text);
         return err_set(err,
             "%s: expected a line \"# Title\" and a line \"Fits: word word; needs word\"", path);
