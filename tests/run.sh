@@ -2,14 +2,14 @@
 # Sets up, builds and tests everything; one of the README's two commands. Exits non-zero when
 # anything fails.
 #
-#   tests/run.sh                     gcc, and clang with ASan and UBSan: in 20 minutes
+#   tests/run.sh                     gcc, and clang with ASan and UBSan: in 15 minutes
 #   tests/run.sh full                and what takes long (tests that measure time, thirty kills
 #                                    instead of five), and the other two presets
 #   tests/run.sh asan debug          these presets instead (see CMakePresets.json)
 #
 # All tests but the long ones, label `full`, run in the first preset; in the others those with the
-# label `slow` are left out too, since they look at the program as a whole and say the same whatever
-# compiler built it.
+# label `slow`, `lint` or `docs` are left out too, since they look at the program as a whole and say the
+# same whatever compiler built it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -46,7 +46,7 @@ run_preset()
         return
     fi
     echo "built in $((SECONDS - start)) s"
-    ctest --test-dir "build/$preset" -j "$((jobs + 1))" --output-on-failure --no-tests=error \
+    ctest --test-dir "build/$preset" -j "$((jobs + 2))" --output-on-failure --no-tests=error \
         --output-junit "$PWD/$logs/$preset.xml" -LE "^($left_out)\$" </dev/null ||
         failed+=("$preset (tests)")
     echo "longest: $(longest "$logs/$preset.xml")"
@@ -55,7 +55,7 @@ run_preset()
 
 for preset in "$@"; do
     run_preset "$preset"
-    left_out='slow|lint'
+    left_out='slow|lint|docs'
 done
 
 if [ "${#failed[@]}" -gt 0 ]; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A campaign of 20 kernels that is killed with -9, its whole process group, at ten random moments
+"""A campaign of 20 kernels that is killed with -9, its whole process group, at six random moments
 and resumed each time, ends complete, with the scores and the trees of an undisturbed one."""
 import os
 import random
@@ -29,7 +29,7 @@ LIST = """# small, so that it is over soon
 text.cu
 fault.cu
 """
-TASKS, KILLS = 20, 10
+TASKS, KILLS = 20, 6
 
 
 def write_list(folder, root):

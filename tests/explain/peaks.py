@@ -2,7 +2,7 @@
 """Peaks by type: what keet-opt explain and a search say of integer products and of a kernel without
 a work line, and that no time is below its roofline.
 
-usage: peaks.py KEET_OPT texts | floors
+usage: peaks.py KEET_OPT texts | floors | variants
 """
 import json
 import re
@@ -128,8 +128,9 @@ def floor_stops_at_the_end_only():
 
 
 TEXTS = [value for name, value in sorted(globals().items()) if name.startswith("test_")]
-FLOORS = [floors_of_the_suite, floors_of_variants, floor_stops_at_the_end_only]
+FLOORS = [floors_of_the_suite, floor_stops_at_the_end_only]
+PARTS = {"texts": TEXTS, "floors": FLOORS, "variants": [floors_of_variants]}
 
-for function in TEXTS if sys.argv[2] == "texts" else FLOORS:
+for function in PARTS[sys.argv[2]]:
     function()
     print("ok", function.__name__)

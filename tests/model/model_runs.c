@@ -14,7 +14,8 @@
 
 #include "base/clock.h"
 
-#define MATMUL KEET_SOURCE_DIR "/kernels/matmul.cu"
+#define MATMUL KEET_SOURCE_DIR "/tests/model/product.cu" /* matmul, small */
+#define LARGE KEET_SOURCE_DIR "/kernels/matmul.cu"
 
 static void shell(const char *command)
 {
@@ -101,8 +102,8 @@ static void hand_written_variants_reach_the_last(void **state)
 {
     char text[8192];
 
-    must_run(MATMUL " --model script:" KEET_SOURCE_DIR "/tests/model/matmul --model-only"
-                    " --in-flight 1 --plan --budget 6 --db m.db -o m.cu -q");
+    must_run(LARGE " --model script:" KEET_SOURCE_DIR "/tests/model/matmul --model-only"
+                   " --in-flight 1 --plan --budget 6 --db m.db -o m.cu -q");
     assert_int_equal(number("m.db", "SELECT count(*) FROM node"), 4);
     assert_int_equal(number("m.db", "SELECT count(*) FROM node WHERE verdict = 'ok'"), 4);
     /* Each is faster than the one before, and the last one is what was written. */
@@ -277,8 +278,8 @@ static void the_model_that_pays_is_asked(void **state)
         shell(name);
     }
     snprintf(arguments, sizeof(arguments),
-        MATMUL " --model script:idle --model script:good --model-only --in-flight 1"
-               " --budget 6 --max-tokens 60000 --db b.db -o b.cu -q");
+        LARGE " --model script:idle --model script:good --model-only --in-flight 1"
+              " --budget 6 --max-tokens 60000 --db b.db -o b.cu -q");
     must_run(arguments);
     const long good = number("b.db", "SELECT count(*) FROM model_call WHERE model LIKE '%good'");
     const long idle = number("b.db", "SELECT count(*) FROM model_call WHERE model LIKE '%idle'");
