@@ -70,6 +70,8 @@ const char cuda_prelude[] =
     "layout_t);\n"
     " template <typename X, typename A, typename B, typename C> D void mma_sync(X &, const A &,"
     " const B &, const C &); } }\n"
+    "D void __pipeline_memcpy_async(void *, const void *, unsigned long, unsigned long = 0);\n"
+    "D void __pipeline_commit(); D void __pipeline_wait_prior(unsigned long);\n"
     "D float __half2float(__half); D __half __float2half(float); D __half __float2half_rn(float);\n"
     "D float __bfloat162float(__nv_bfloat16); D __nv_bfloat16 __float2bfloat16(float);\n"
     "D __nv_bfloat16 __float2bfloat16_rn(float);\n"
