@@ -60,8 +60,11 @@ const char cuda_prelude[] =
     /* Tensor cores. */
     "namespace nvcuda { namespace wmma { struct row_major; struct col_major; struct matrix_a;\n"
     " struct matrix_b; struct accumulator; enum layout_t { mem_row_major, mem_col_major };\n"
+    " namespace precision { struct tf32; } D float __float_to_tf32(float);\n"
+    " template <typename T> struct element { typedef T type; };\n"
+    " template <> struct element<precision::tf32> { typedef float type; };\n"
     " template <typename U, int M, int N, int K, typename T, typename L = void> struct fragment"
-    " { T x[8]; int num_elements; };\n"
+    " { typename element<T>::type x[8]; int num_elements; };\n"
     " template <typename F, typename T> D void fill_fragment(F &, T);\n"
     " template <typename F, typename T> D void load_matrix_sync(F &, const T *, unsigned);\n"
     " template <typename F, typename T> D void load_matrix_sync(F &, const T *, unsigned, "

@@ -1,9 +1,13 @@
-/* tensor_cores: a product of 16-bit matrices, summed in f32, is made by wmma fragments from tiles
- * in shared memory. Tiles come by asynchronous copies of 16 bytes, STAGES - 1 of them ahead of the
- * computation; elements one by one at the edges of the matrices, with zeros beyond, and where an
- * address is not a multiple of 16. Each warp makes WM * WN outputs. Results go through a small
- * patch of shared memory per warp to the threads that store them, under the old guard. Products are
- * exact, as before; only the order of the sums changes. */
+/* tensor_cores: a product of matrices of 16 or 32 bits, summed in f32, is made by wmma fragments
+ * from tiles in shared memory. Tiles come by asynchronous copies of 16 bytes, STAGES - 1 of them
+ * ahead of the computation; elements one by one at the edges of the matrices, with zeros beyond,
+ * and where an address is not a multiple of 16. Each warp makes WM * WN outputs. Results go through
+ * a small patch of shared memory per warp to the threads that store them, under the old guard.
+ *
+ * Products of 16 bits are exact, as before; only the order of the sums changes. A float is split
+ * into two tf32 parts, and three of the four products of parts are summed (the scheme: Ootomo and
+ * Yokota, IJHPCA 2022). The upper part has the first ten bits behind the point, so that the product
+ * left out, and what rounding the lower parts loses, are under 2^-19 of a product together. */
 #include "cuda/subst.h"
 #include "propose/rewrite/contraction_code.h"
 
@@ -11,14 +15,17 @@
 
 static const struct {
     int block_m, block_n, block_k, warp_m, warp_n;
-} tilings[] = {{64, 64, 32, 32, 32}, {128, 64, 64, 64, 32}, {32, 32, 64, 32, 32}};
+} tilings[] = {{128, 64, 64, 32, 32}, {64, 64, 64, 16, 32}, {32, 32, 64, 16, 16}};
 enum { NR_TILINGS = 3 };
 
 struct mma_writer {
     const struct contraction *c;
     struct arena *arena;
-    const struct contraction_operand *a, *b;     /* along y, along x */
-    const char *type;                            /* "half" */
+    const struct contraction_operand *a, *b; /* along y, along x */
+    const char *type;                        /* "half" */
+    const char *part;                        /* of a fragment: "half" */
+    unsigned bytes;                          /* of an element */
+    unsigned run, depth;                     /* elements of 16 bytes, and of a fragment along k */
     const char *bm, *bn, *bk, *wm, *wn, *stages; /* tuning parameters */
     const char *warps, *row0, *col0, *warp_row, *warp_col, *k0, *first, *ahead, *into, *from, *kk,
         *at, *e, *i, *j, *u, *sums, *tiles, *patch, *value, *to, *whole, *last, *thread;
@@ -67,11 +74,16 @@ static bool read_product(struct mma_writer *w, const char **why)
         return *why = "no operand is shared between threads along both axes", false;
     const struct node *a = plain_load(w->a->node), *b = plain_load(w->b->node);
     enum scalar scalar = a ? a->type.scalar : SCALAR_F32;
-    if (!b || b->type.scalar != scalar || (scalar != SCALAR_F16 && scalar != SCALAR_BF16))
-        return *why = "the operands are not both f16 or both bf16", false;
+    if (!b || b->type.scalar != scalar ||
+        (scalar != SCALAR_F16 && scalar != SCALAR_BF16 && scalar != SCALAR_F32))
+        return *why = "the operands are not both f16, both bf16 or both f32", false;
     if (strcmp(w->a->type, "float") != 0 || strcmp(w->b->type, "float") != 0)
         return *why = "the products are rounded to 16 bits", false;
-    w->type = scalar == SCALAR_F16 ? "half" : "__nv_bfloat16";
+    w->bytes = scalar == SCALAR_F32 ? 4 : 2;
+    w->run = 16 / w->bytes;
+    w->depth = scalar == SCALAR_F32 ? 8 : 16;
+    w->type = scalar == SCALAR_F16 ? "half" : scalar == SCALAR_F32 ? "float" : "__nv_bfloat16";
+    w->part = scalar == SCALAR_F32 ? "nvcuda::wmma::precision::tf32" : w->type;
     return true;
 }
 
@@ -96,7 +108,7 @@ static const char *size_of(const struct mma_writer *w, const struct contraction_
     return o == w->a ? w->bm : w->bn;
 }
 
-/* A tile's rows and the elements of a row; rows are padded by 8 elements against bank conflicts. */
+/* A tile's rows and the elements of a row. */
 static const char *rows_of(const struct mma_writer *w, const struct contraction_operand *o)
 {
     return o->k_runs ? size_of(w, o) : w->bk;
@@ -107,10 +119,17 @@ static const char *run_of(const struct mma_writer *w, const struct contraction_o
     return o->k_runs ? w->bk : size_of(w, o);
 }
 
+/* A row with what pads it against bank conflicts. */
+static const char *pitch_of(const struct mma_writer *w, const struct contraction_operand *o)
+{
+    return arena_printf(w->arena, "%s + %d", run_of(w, o), w->bytes == 4 && o->k_runs ? 4 : 8);
+}
+
 /* The bytes of all stages of an operand's tile. */
 static const char *tile_bytes(const struct mma_writer *w, const struct contraction_operand *o)
 {
-    return arena_printf(w->arena, "%s * %s * (%s + 8) * 2", w->stages, rows_of(w, o), run_of(w, o));
+    return arena_printf(
+        w->arena, "%s * %s * (%s) * %u", w->stages, rows_of(w, o), pitch_of(w, o), w->bytes);
 }
 
 static void write_head(struct mma_writer *w)
@@ -122,11 +141,11 @@ static void write_head(struct mma_writer *w)
         w->tiles, w->warps, w->bm, w->wm, w->bn, w->wn);
     for (unsigned i = 0; i < 2; i++) {
         const struct contraction_operand *o = i ? w->b : w->a;
-        const char *rows = rows_of(w, o), *run = run_of(w, o);
+        const char *rows = rows_of(w, o), *pitch = pitch_of(w, o);
         const char *start =
             i ? arena_printf(w->arena, "(%s + %s)", w->tiles, tile_bytes(w, w->a)) : w->tiles;
-        str_addf(s, "    %s (*%s)[%s][%s + 8] = (%s (*)[%s][%s + 8])%s;\n", w->type, o->tile, rows,
-            run, w->type, rows, run, start);
+        str_addf(s, "    %s (*%s)[%s][%s] = (%s (*)[%s][%s])%s;\n", w->type, o->tile, rows, pitch,
+            w->type, rows, pitch, start);
     }
     str_addf(s, "    float *%s = (float *)%s + threadIdx.y * (16 * 16);\n", w->patch, w->tiles);
     str_addf(
@@ -135,22 +154,22 @@ static void write_head(struct mma_writer *w)
         w->warp_row, w->bn, w->wn, w->wm, w->warp_col, w->bn, w->wn, w->wn);
     code_uniform_decls(w->c, s);
     str_addf(s,
-        "    nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float>\n"
+        "    nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, %u, float>\n"
         "        %s[%s / 16][%s / 16];\n"
         "    #pragma unroll\n    for (int %s = 0; %s < %s / 16; %s++)\n"
         "        #pragma unroll\n        for (int %s = 0; %s < %s / 16; %s++)\n"
         "            nvcuda::wmma::fill_fragment(%s[%s][%s], 0.0f);\n",
-        w->sums, w->wm, w->wn, w->i, w->i, w->wm, w->i, w->j, w->j, w->wn, w->j, w->sums, w->i,
-        w->j);
+        w->depth, w->sums, w->wm, w->wn, w->i, w->i, w->wm, w->i, w->j, w->j, w->wn, w->j, w->sums,
+        w->i, w->j);
 }
 
 /* The conditions under which an element is inside the matrix and not beyond the last k. */
 static const char *inside(
-    const struct mma_writer *w, const struct contraction_operand *o, int k_more)
+    const struct mma_writer *w, const struct contraction_operand *o, unsigned k_more)
 {
     const struct contraction *c = w->c;
     const char *conds = code_conds(c, o->axis), *uniform = code_conds(c, 0);
-    const char *more = k_more ? arena_printf(w->arena, " + %d", k_more) : "";
+    const char *more = k_more ? arena_printf(w->arena, " + %u", k_more) : "";
     return arena_printf(w->arena, "%s%s < %s%s%s%s%s", c->loop.var->name, more,
         text_operand(w->arena, tree_text(c->in->tree, c->loop.bound)), conds ? " && " : "",
         conds ? conds : "", uniform ? " && " : "", uniform ? uniform : "");
@@ -195,8 +214,8 @@ static void write_wide(struct mma_writer *w, const struct contraction_operand *o
         tree_text(c->in->tree, load));
 }
 
-/* Write the test for eight elements that are inside, and their copy by one asynchronous access
- * where their address allows. What holds for the first and the last holds between them. */
+/* Write the test for 16 bytes of elements that are inside, and their copy by one asynchronous
+ * access where their address allows. What holds for the first and the last holds between them. */
 static void write_careful_copy(struct mma_writer *w, const struct contraction_operand *o)
 {
     const struct contraction *c = w->c;
@@ -205,10 +224,10 @@ static void write_careful_copy(struct mma_writer *w, const struct contraction_op
     const char *conds = code_conds(c, o->axis), *in = "                    ";
     struct node *load = plain_load(o->node);
     struct code_needs needs = {.roots = {load}, .nr = 1};
-    str_addf(s, "%sbool %s = %s;\n", in, w->whole, inside(w, o, o->k_runs ? 7 : 0));
+    str_addf(s, "%sbool %s = %s;\n", in, w->whole, inside(w, o, o->k_runs ? w->run - 1 : 0));
     if (!o->k_runs && conds)
-        str_addf(s, "%sint %s = %s + 7;\n%s{\n%s    int %s = %s;\n%s    %s = %s && %s;\n%s}\n", in,
-            w->last, axis, in, in, axis, w->last, in, w->whole, w->whole, conds, in);
+        str_addf(s, "%sint %s = %s + %u;\n%s{\n%s    int %s = %s;\n%s    %s = %s && %s;\n%s}\n", in,
+            w->last, axis, w->run - 1, in, in, axis, w->last, in, w->whole, w->whole, conds, in);
     str_addf(s, "%sif (%s) {\n", in, w->whole);
     code_decls(c, s, &needs, "                        ");
     str_addf(s,
@@ -226,22 +245,22 @@ static void write_single_copies(struct mma_writer *w, const struct contraction_o
     struct node *load = plain_load(o->node);
     struct code_needs needs = {.roots = {load}, .nr = 1};
     str_addf(s,
-        "%sfor (int %s = 0; %s < 8; %s++, %s++) {\n%s    %s %s = %s(0.0f);\n%s    if (%s) {\n", in,
-        w->u, w->u, w->u, o->k_runs ? c->loop.var->name : axis_name(w, o), in, w->type, w->value,
-        w->type, in, inside(w, o, 0));
+        "%sfor (int %s = 0; %s < %u; %s++, %s++) {\n%s    %s %s = %s(0.0f);\n%s    if (%s) {\n", in,
+        w->u, w->u, w->run, w->u, o->k_runs ? c->loop.var->name : axis_name(w, o), in, w->type,
+        w->value, w->type, in, inside(w, o, 0));
     code_decls(c, s, &needs, "                            ");
     str_addf(s, "%s        %s = %s;\n%s    }\n%s    %s[%s] = %s;\n%s}\n", in, w->value,
         tree_text(c->in->tree, load), in, in, w->to, w->u, w->value, in);
 }
 
-/* Write the loop in which the threads copy a tile, eight elements at a time; neighbouring threads
+/* Write the loop in which the threads copy a tile, 16 bytes at a time; neighbouring threads
  * take neighbours in memory. */
 static void write_copies(struct mma_writer *w, const struct contraction_operand *o, bool wide)
 {
     const struct contraction *c = w->c;
     struct str *s = &w->out;
     const char *fast = o->k_runs ? w->kk : w->at, *slow = o->k_runs ? w->at : w->kk;
-    const char *nr = arena_printf(w->arena, "%s * (%s / 8)", rows_of(w, o), run_of(w, o));
+    const char *nr = arena_printf(w->arena, "%s * (%s / %u)", rows_of(w, o), run_of(w, o), w->run);
     const char *threads = arena_printf(w->arena, "(%s * 32)", w->warps),
                *in = "                    ";
     struct node *load = plain_load(o->node);
@@ -250,12 +269,12 @@ static void write_copies(struct mma_writer *w, const struct contraction_operand 
         "                #pragma unroll\n"
         "                for (int %s = 0; %s < (%s + %s - 1) / %s; %s++) {\n"
         "%sint %s = %s + %s * %s;\n%sif (%s %% %s != 0 && %s >= %s)\n%s    continue;\n"
-        "%sint %s = %s %% (%s / 8) * 8, %s = %s / (%s / 8);\n"
+        "%sint %s = %s %% (%s / %u) * %u, %s = %s / (%s / %u);\n"
         "%sint %s = %s + %s, %s = %s + %s;\n%s%s *%s = &%s[%s][%s][%s];\n",
         w->i, w->i, nr, threads, threads, w->i, in, w->e, w->thread, w->i, threads, in, nr, threads,
-        w->e, nr, in, in, fast, w->e, run_of(w, o), slow, w->e, run_of(w, o), in, axis_name(w, o),
-        corner(w, o), w->at, c->loop.var->name, w->ahead, w->kk, in, w->type, w->to, o->tile,
-        w->into, slow, fast);
+        w->e, nr, in, in, fast, w->e, run_of(w, o), w->run, w->run, slow, w->e, run_of(w, o),
+        w->run, in, axis_name(w, o), corner(w, o), w->at, c->loop.var->name, w->ahead, w->kk, in,
+        w->type, w->to, o->tile, w->into, slow, fast);
     if (wide) {
         code_decls(c, s, &needs, in);
         str_addf(s, "%s__pipeline_memcpy_async(%s, &%s, 16);\n", in, w->to,
@@ -283,36 +302,67 @@ static void write_stage(struct mma_writer *w, const struct contraction_operand *
     str_add(&w->out, "            }\n");
 }
 
+static const char *low_of(const struct mma_writer *w, const struct contraction_operand *o)
+{
+    return arena_printf(w->arena, "low_%s", o->fragment);
+}
+
 static void write_fragments(struct mma_writer *w, const struct contraction_operand *o)
 {
     const bool a = o == w->a;
     const char *at = arena_printf(w->arena, "%s + %s * 16", a ? w->warp_row : w->warp_col, w->i);
     const char *nr = a ? w->wm : w->wn, *in = "                ";
-    str_addf(&w->out,
-        "%snvcuda::wmma::fragment<nvcuda::wmma::matrix_%c, 16, 16, 16, %s,\n"
-        "%s    nvcuda::wmma::%s> %s[%s / 16];\n"
-        "%s#pragma unroll\n%sfor (int %s = 0; %s < %s / 16; %s++)\n"
-        "%s    nvcuda::wmma::load_matrix_sync(%s[%s], &%s[%s][%s][%s], %s + 8);\n",
-        in, a ? 'a' : 'b', w->type, in, o->k_runs == a ? "row_major" : "col_major", o->fragment, nr,
+    struct str *s = &w->out;
+    str_addf(s,
+        "%snvcuda::wmma::fragment<nvcuda::wmma::matrix_%c, 16, 16, %u, %s,\n"
+        "%s    nvcuda::wmma::%s> %s[%s / 16]",
+        in, a ? 'a' : 'b', w->depth, w->part, in, o->k_runs == a ? "row_major" : "col_major",
+        o->fragment, nr);
+    if (w->bytes == 4)
+        str_addf(s, ", %s[%s / 16]", low_of(w, o), nr);
+    str_addf(s,
+        ";\n%s#pragma unroll\n%sfor (int %s = 0; %s < %s / 16; %s++) {\n"
+        "%s    nvcuda::wmma::load_matrix_sync(%s[%s], &%s[%s][%s][%s], %s);\n",
         in, in, w->i, w->i, nr, w->i, in, o->fragment, w->i, o->tile, w->from,
-        o->k_runs ? at : w->kk, o->k_runs ? w->kk : at, run_of(w, o));
+        o->k_runs ? at : w->kk, o->k_runs ? w->kk : at, pitch_of(w, o));
+    if (w->bytes == 4)
+        str_addf(s,
+            "%s    #pragma unroll\n"
+            "%s    for (int %s = 0; %s < %s[%s].num_elements; %s++) {\n"
+            "%s        float %s = %s[%s].x[%s];\n"
+            "%s        %s[%s].x[%s] = __uint_as_float(__float_as_uint(%s) & 0xffffe000u);\n"
+            "%s        %s[%s].x[%s] = nvcuda::wmma::__float_to_tf32(%s - %s[%s].x[%s]);\n%s    }\n",
+            in, in, w->u, w->u, o->fragment, w->i, w->u, in, w->value, o->fragment, w->i, w->u, in,
+            o->fragment, w->i, w->u, w->value, in, low_of(w, o), w->i, w->u, w->value, o->fragment,
+            w->i, w->u, in);
+    str_addf(s, "%s}\n", in);
+}
+
+/* Products of the same parts for all outputs, so that sums do not wait for themselves. */
+static void write_product(struct mma_writer *w, const char *a, const char *b)
+{
+    str_addf(&w->out,
+        "                #pragma unroll\n                for (int %s = 0; %s < %s / 16; %s++)\n"
+        "                    #pragma unroll\n"
+        "                    for (int %s = 0; %s < %s / 16; %s++)\n"
+        "                        nvcuda::wmma::mma_sync(%s[%s][%s], %s[%s], %s[%s], %s[%s][%s]);\n",
+        w->i, w->i, w->wm, w->i, w->j, w->j, w->wn, w->j, w->sums, w->i, w->j, a, w->i, b, w->j,
+        w->sums, w->i, w->j);
 }
 
 static void write_compute(struct mma_writer *w)
 {
     struct str *s = &w->out;
-    str_addf(s, "            #pragma unroll\n            for (int %s = 0; %s < %s; %s += 16) {\n",
-        w->kk, w->kk, w->bk, w->kk);
+    str_addf(s, "            #pragma unroll\n            for (int %s = 0; %s < %s; %s += %u) {\n",
+        w->kk, w->kk, w->bk, w->kk, w->depth);
     write_fragments(w, w->a);
     write_fragments(w, w->b);
-    str_addf(s,
-        "                #pragma unroll\n                for (int %s = 0; %s < %s / 16; %s++)\n"
-        "                    #pragma unroll\n"
-        "                    for (int %s = 0; %s < %s / 16; %s++)\n"
-        "                        nvcuda::wmma::mma_sync(%s[%s][%s], %s[%s], %s[%s], %s[%s][%s]);\n"
-        "            }\n",
-        w->i, w->i, w->wm, w->i, w->j, w->j, w->wn, w->j, w->sums, w->i, w->j, w->a->fragment, w->i,
-        w->b->fragment, w->j, w->sums, w->i, w->j);
+    if (w->bytes == 4) {
+        write_product(w, low_of(w, w->a), w->b->fragment);
+        write_product(w, w->a->fragment, low_of(w, w->b));
+    }
+    write_product(w, w->a->fragment, w->b->fragment);
+    str_add(s, "            }\n");
 }
 
 static void write_step(struct mma_writer *w, const char *stage)
@@ -384,7 +434,7 @@ static bool write_launches(const struct mma_writer *w, struct rewrite_out *out)
         return false;
     for (unsigned i = 0; i < lines.nr; i++) {
         struct launch_line *line = &lines.items[i];
-        if (line->smem)
+        if (line->smem && strcmp(line->smem, "0") != 0)
             return rewrite_refuse(in, out, "%s has dynamic shared memory", c->form.function->name);
         extent_cover(in, line, &c->form, c->x, w->bn);
         extent_cover(in, line, &c->form, c->y, w->bm);
@@ -446,7 +496,8 @@ bool rewrite_tensor_cores(const struct rewrite_in *in, unsigned variant, struct 
     out->more = true;
     if (!contraction_read(c, in, function, &why) || !read_product(&w, &why))
         return rewrite_refuse(in, out, "%s: %s", function->name, why);
-    const unsigned t = variant % NR_TILINGS;
+    /* Parts of floats need registers: smaller tiles first. */
+    const unsigned t = (variant + (w.bytes == 4)) % NR_TILINGS;
     if (!write_kernel(&w, t, out))
         return false;
     return rewrite_done(in, out, "tensor cores for the product in %s, tiles %dx%dx%d",
