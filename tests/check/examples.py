@@ -257,6 +257,13 @@ __global__ void f(const float *X, float *Y, int N)
     assert got[1]["verdict"] == "ok", got[1]
 
 
+def test_a_thin_check_says_so():
+    fixed = LONG.split("\n", 2)[2].replace("[N]", "[4096]").replace("A, C, N)", "A, C, 4096)").replace("ceil_div(N,64)", "64")
+    kinds, said = verdicts(fixed, fixed)
+    assert kinds == ["ok"] and said[0].startswith("A THIN CHECK"), said
+    assert not verdicts(LONG, LONG)[1][0].startswith("A THIN CHECK")
+
+
 def main():
     for name, function in list(globals().items()):
         if name.startswith("test_"):
