@@ -110,6 +110,16 @@ bool candidate_evaluated(const struct candidate *c)
     return candidate_settled(c) || c->reused;
 }
 
+void candidate_note_verdict(struct candidate *c)
+{
+    struct model_call *last = c->nr_calls > 0 ? &c->calls[c->nr_calls - 1] : NULL;
+
+    if (!last || last->verdict == VERDICT_DECLINED)
+        return;
+    last->verdict = c->verdict;
+    last->verdict_text = c->verdict_text;
+}
+
 struct model_call *candidate_add_call(struct candidate *c)
 {
     struct model_call *calls = arena_array(c->arena, c->nr_calls + 1, sizeof(*calls));

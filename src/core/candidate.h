@@ -60,7 +60,8 @@ struct check_result {
     const char *worst_array;
     uint64_t worst_index;
     bool nondeterministic_allowed; /* float atomics explain the differences seen */
-    const char *note;              /* what was checked and how, one line */
+    bool timed; /* outputs at the timed sizes are compared, or the note says why not; not stored */
+    const char *note; /* what was checked and how, one line */
 };
 
 enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL };
@@ -203,6 +204,8 @@ void candidate_begin(
 bool candidate_fail(struct candidate *c, enum verdict verdict, unsigned line, const char *format,
     ...) __attribute__((format(printf, 4, 5)));
 
+/* The candidate's verdict goes into the record of the call that led to it. */
+void candidate_note_verdict(struct candidate *c);
 /* Adds a call to the candidate's record, in the step arena; the caller fills it in. */
 struct model_call *candidate_add_call(struct candidate *c);
 void model_spent_add(struct model_spent *spent, const struct model_call *call);

@@ -224,6 +224,7 @@ bool in_flight_collect(struct session *s, bool wait, struct err *err)
 bool in_flight_repair(struct session *s, struct trial *trial, bool *again, struct err *err)
 {
     *again = false;
+    candidate_note_verdict(&trial->c);
     /* A repair is one evaluation more than those under way. Of an equal node it is known already
      * that it fails. */
     if (in_flight_limit(s) || trial->c.recalled)

@@ -247,15 +247,6 @@ static bool can_repair(const struct model_job *job)
     }
 }
 
-/* The verdict of a candidate goes into the record of the call that led to it. */
-static void note_verdict(struct candidate *c)
-{
-    if (c->nr_calls > 0 && c->calls[c->nr_calls - 1].verdict != VERDICT_DECLINED) {
-        c->calls[c->nr_calls - 1].verdict = c->verdict;
-        c->calls[c->nr_calls - 1].verdict_text = c->verdict_text;
-    }
-}
-
 /* The candidate as it was before its first evaluation, with the source of the last answer. */
 static void forget_results(struct candidate *c)
 {
@@ -278,7 +269,6 @@ bool model_repair(struct model *m, struct candidate *c, bool *asked, struct err 
 {
     struct model_job *job = job_of(m, c);
 
-    note_verdict(c);
     *asked = can_repair(job);
     if (!*asked)
         return true;
