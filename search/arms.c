@@ -94,9 +94,11 @@ int64_t search_partner(const struct search *search, int64_t number)
 
 bool search_may_try(const struct search *search, const struct search_node *node, unsigned move)
 {
-    unsigned flags = node->moves[move].flags;
+    unsigned flags = node->moves[move].flags, arm = node->moves[move].arm;
 
-    return !(node->closed_arms >> node->moves[move].arm & 1) &&
+    return !(search->wanted == SEARCH_WITH_ARM && arm == 0) &&
+           !(search->wanted == SEARCH_WITHOUT_ARM && arm != 0) &&
+           !(node->closed_arms >> node->moves[move].arm & 1) &&
            !((flags & SEARCH_FROM_BEST) && !search->relaxed && is_dominated(search, node)) &&
            !((flags & SEARCH_PAIR) && search_partner(search, node - search->nodes) < 0);
 }
@@ -117,6 +119,37 @@ unsigned search_next(const struct search *search, const struct search_node *node
     return best;
 }
 
+/* ---- moves that come soon ---- */
+
+bool search_soon_choose(const struct search *search, int64_t *number, unsigned *move)
+{
+    const struct search_node *best = NULL;
+    double floor = search->best < 0 ? 0 : search->nodes[search->best].reward - IN_REACH;
+
+    if (search->wanted != SEARCH_WITHOUT_ARM || search->nr_without_arm % 2 != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < search->nr_nodes; i++) {
+        const struct search_node *node = &search->nodes[i];
+        unsigned m = node->nr_tried;
+
+        if (!search_node_can_grow(search, node) || node->reward < floor ||
+            (best && node->reward <= best->reward)) {
+            continue;
+        }
+        while (m < node->nr_moves &&
+               !((node->moves[m].flags & SEARCH_SOON) && search_may_try(search, node, m))) {
+            m++;
+        }
+        if (m < node->nr_moves) {
+            best = node;
+            *number = (int64_t)i;
+            *move = m;
+        }
+    }
+    return best != NULL;
+}
+
 /* ---- fresh starts ---- */
 
 /* Arms of fresh moves take turns, those that brought more more often. */
@@ -132,6 +165,9 @@ bool search_arms_choose(const struct search *search, int64_t *number, unsigned *
     const struct search_node *best = NULL;
     double most = -INFINITY;
 
+    if (search->wanted == SEARCH_WITHOUT_ARM) {
+        return false;
+    }
     if (search->nr_fresh >= search->options.nr_fresh_first &&
         search->nr_gainless < search->options.plateau) {
         return false;

@@ -1,4 +1,5 @@
-/* Owns the policies that the tree search must beat at equal budget: random and greedy. */
+/* Owns the policies that the tree search must beat at equal budget: random, greedy, and the best of
+ * n tries that know nothing of each other. */
 #include "search/policy.h"
 
 /* Moves that may be tried now. */
@@ -63,5 +64,19 @@ static void choose_greedy(struct search *search, int64_t *number, unsigned *move
     }
 }
 
+/* The original's most promising move: every variant is a child of the root. Nodes below the root
+ * are not extended; once the root has nothing left, the oldest node that has comes next. */
+static void choose_best_of_n(struct search *search, int64_t *number, unsigned *move)
+{
+    int64_t n = 0;
+
+    while (!search_node_can_grow(search, &search->nodes[n])) {
+        n++;
+    }
+    *number = n;
+    *move = search_next(search, &search->nodes[n]);
+}
+
+const struct policy policy_best_of_n = {"best_of_n", choose_best_of_n};
 const struct policy policy_random = {"random", choose_random};
 const struct policy policy_greedy = {"greedy", choose_greedy};

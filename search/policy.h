@@ -54,9 +54,11 @@ struct search {
         unsigned nr_asked, nr_told;
         double gain; /* sum, over the best node before */
     } arms[SEARCH_ARMS];
-    unsigned nr_fresh;    /* SEARCH_FRESH moves given out */
-    unsigned nr_gainless; /* outcomes of arms since the last gain, or the last fresh move */
-    bool relaxed;         /* dominated nodes may be extended by arms, too */
+    unsigned nr_fresh;        /* SEARCH_FRESH moves given out */
+    unsigned nr_gainless;     /* outcomes of arms since the last gain, or the last fresh move */
+    bool relaxed;             /* dominated nodes may be extended by arms, too */
+    enum search_moves wanted; /* by the ask in hand */
+    unsigned nr_without_arm;  /* asks for SEARCH_WITHOUT_ARM so far */
 };
 
 struct policy {
@@ -66,7 +68,8 @@ struct policy {
     void (*choose)(struct search *search, int64_t *node, unsigned *move);
 };
 
-extern const struct policy policy_mcts, policy_random, policy_greedy, policy_beam, policy_evolution;
+extern const struct policy policy_mcts, policy_random, policy_greedy, policy_beam, policy_evolution,
+    policy_best_of_n;
 
 /* Helpers for policies. */
 uint64_t search_random(struct search *search, uint64_t bound); /* 0..bound-1, bound > 0 */
@@ -87,6 +90,8 @@ void search_arms_asked(
     struct search *search, struct search_node *node, const struct search_move *move);
 /* A node was told; to be called before the node can become the best. */
 void search_arms_told(struct search *search, const struct search_node *node, bool ok);
+/* Choose a SEARCH_SOON move, where the ask is for one. False: a policy chooses. */
+bool search_soon_choose(const struct search *search, int64_t *node, unsigned *move);
 /* Choose a fresh move, where the run begins or has come to a plateau. False: a policy chooses. */
 bool search_arms_choose(const struct search *search, int64_t *node, unsigned *move);
 

@@ -15,9 +15,10 @@ static const double DEFAULT_C_PUCT = 1.7;
 static const double DEFAULT_BEST_SHARE = 0.6;
 enum { DEFAULT_FAILURES_TO_DIE = 5, DEFAULT_PLATEAU = 3 };
 
-static const struct policy *const policies[] = {
-    &policy_mcts, &policy_random, &policy_greedy, &policy_beam, &policy_evolution};
-const char *const search_policies[] = {"mcts", "random", "greedy", "beam", "evolution", NULL};
+static const struct policy *const policies[] = {&policy_mcts, &policy_random, &policy_greedy,
+    &policy_beam, &policy_evolution, &policy_best_of_n};
+const char *const search_policies[] = {
+    "mcts", "random", "greedy", "beam", "evolution", "best_of_n", NULL};
 
 static void *grow_array(void *array, size_t *cap, size_t need, size_t bytes_each)
 {
@@ -222,6 +223,9 @@ static void record_best(struct search *search, int64_t number)
     if (search->best < 0 || nodes[number].reward > nodes[search->best].reward) {
         search->best = number;
     }
+    if (search->options.arms_converge && nodes[number].arm == 0) {
+        return;
+    }
     search->best_after = grow_array(search->best_after, &search->cap_best_after,
         search->nr_best_after + 1, sizeof(*search->best_after));
     search->best_after[search->nr_best_after++] = nodes[search->best].reward;
@@ -296,10 +300,16 @@ static bool mark_open(struct search *search)
 
 bool search_ask(struct search *search, struct search_pick *pick)
 {
+    return search_ask_for(search, SEARCH_ALL, pick);
+}
+
+bool search_ask_for(struct search *search, enum search_moves moves, struct search_pick *pick)
+{
     int64_t parent = 0;
     unsigned chosen = 0;
 
     search->relaxed = false;
+    search->wanted = moves;
     if (!mark_open(search)) {
         search->relaxed = true;
         if (!mark_open(search)) {
@@ -307,9 +317,11 @@ bool search_ask(struct search *search, struct search_pick *pick)
         }
     }
     search->rng = seeded(search->options.seed, 2 * search->nr_asked++);
-    if (!search_arms_choose(search, &parent, &chosen)) {
+    if (!search_soon_choose(search, &parent, &chosen) &&
+        !search_arms_choose(search, &parent, &chosen)) {
         search->policy->choose(search, &parent, &chosen);
     }
+    search->nr_without_arm += moves == SEARCH_WITHOUT_ARM;
 
     /* Move the choice to the end of the tried ones, and keep the others in their order. */
     struct search_node *node = &search->nodes[parent];
@@ -323,6 +335,19 @@ bool search_ask(struct search *search, struct search_pick *pick)
     node->moves[node->nr_tried++] = move;
     *pick = (struct search_pick){.parent = parent, .move = move.id};
     pick->node = add_node(search, parent, &move);
+    return true;
+}
+
+bool search_follow(
+    struct search *search, int64_t parent, const struct search_move *move, struct search_pick *pick)
+{
+    if (parent < 0 || (size_t)parent >= search->nr_nodes ||
+        search->nodes[parent].state != NODE_OK) {
+        return false;
+    }
+    search_arms_asked(search, &search->nodes[parent], move);
+    *pick = (struct search_pick){.parent = parent, .move = move->id};
+    pick->node = add_node(search, parent, move);
     return true;
 }
 

@@ -52,7 +52,7 @@ static void add_state(const struct run_info *run, long holder, struct str *out)
 
 static void add_counts(const struct store_digest *d, struct str *out)
 {
-    report_counts(out, (uint64_t)d->nr_evaluated, d->verdicts, d->recalled);
+    report_counts(out, (uint64_t)d->nr_evaluated, (uint64_t)d->nr_fill, d->verdicts, d->recalled);
     if (d->nr_calls) {
         str_add(out, "; ");
         str_add_count(out, d->nr_calls, "call");

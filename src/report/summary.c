@@ -283,7 +283,7 @@ static void add_counts(struct str *out, const struct report_run *run)
 {
     struct str text = {0};
 
-    report_counts(&text, run->nr_evaluated, run->verdicts, run->recalled);
+    report_counts(&text, run->nr_evaluated, run->nr_fill, run->verdicts, run->recalled);
     if (run->nr_reused > 0)
         str_addf(&text, "; %llu taken over from earlier runs", (unsigned long long)run->nr_reused);
     str_addf(&text, "; %.1f s, policy %s, seed %llu, stopped by: %s", run->elapsed_s,
