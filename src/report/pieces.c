@@ -198,7 +198,20 @@ void report_counts(struct str *out, uint64_t nr_evaluated, uint64_t nr_fill,
             (unsigned long long)nr_recalled);
 }
 
-void report_spent(struct str *out, const struct model_spent *spent)
+/* What a percent of speed cost, where something was gained. */
+static void add_price_of_gain(struct str *out, const struct model_spent *spent, double speedup)
+{
+    const double percent = 100 * (speedup - 1);
+
+    if (speedup <= LEAST_GAIN || spent->tokens == 0)
+        return;
+    str_addf(out, ", %.3g tokens", (double)spent->tokens / percent);
+    if (spent->nr_unpriced == 0 && spent->cost > 0)
+        str_addf(out, " and %.3g dollars", spent->cost / percent);
+    str_add(out, " for each percent of speed gained");
+}
+
+void report_spent(struct str *out, const struct model_spent *spent, double speedup)
 {
     str_add_count(out, spent->nr_calls, "call");
     str_addf(out,
@@ -216,6 +229,7 @@ void report_spent(struct str *out, const struct model_spent *spent)
         str_add(out, " without a price");
     }
     str_addf(out, ", %.1f s of waiting for answers", spent->latency_ms * 1e-3);
+    add_price_of_gain(out, spent, speedup);
 }
 
 void report_patch_text(struct str *out, const struct report_patch *patch)

@@ -98,8 +98,9 @@ void report_counts(struct str *out, uint64_t nr_evaluated, uint64_t nr_fill,
     const uint64_t verdicts[NR_VERDICTS], const uint64_t recalled[NR_VERDICTS]);
 /* The limits of a kernel: the summary and each finding of `e` as a paragraph. */
 void report_explanation(struct str *out, unsigned width, const struct explanation *e);
-/* The calls, tokens, cost and waiting time of language models, without a full stop. */
-void report_spent(struct str *out, const struct model_spent *spent);
+/* The calls, tokens, cost and waiting time of language models, and what each percent of the run's
+ * speedup took, without a full stop. */
+void report_spent(struct str *out, const struct model_spent *spent, double speedup);
 
 /* Adds a line for each field of `patch` that is not NULL. */
 void report_patch_text(struct str *out, const struct report_patch *patch);

@@ -290,7 +290,7 @@ static void add_counts(struct str *out, const struct report_run *run)
         run->run->policy, (unsigned long long)run->run->seed, run->why);
     add_lines(out, run, "", &text);
     if (run->spent && run->spent->nr_calls > 0) {
-        report_spent(&text, run->spent);
+        report_spent(&text, run->spent, run->path[run->nr_path - 1].speedup);
         add_lines(out, run, "", &text);
     }
 }

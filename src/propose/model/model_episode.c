@@ -155,13 +155,14 @@ static bool take_calls(struct model *m, struct model_job *job, const struct llm_
     if (!add_results(m, job, calls, nr, one, err))
         return false;
     if (one && (text = episode_try(one, c->arena, &base, &why))) {
-        job->episode.try_id = one->id;
+        job->episode.try_id = job->with_functions ? one->id : NULL;
         return take_try(m, job, text, base, reply->outcome, err);
     }
     if (one)
-        *model_add_turns(job, 1) = (struct llm_message){.role = "tool",
-            .text = arena_printf(c->arena, "error: %s", why),
-            .tool_call_id = one->id};
+        *model_add_turns(job, 1) =
+            (struct llm_message){.role = job->with_functions ? "tool" : "user",
+                .text = arena_printf(c->arena, "error: %s", why),
+                .tool_call_id = job->with_functions ? one->id : NULL};
     if (!has_room(m, job)) {
         model_take_nothing(job, call, VERDICT_DECLINED, "the episode has had its answers");
         return true;
