@@ -197,6 +197,7 @@ struct emu_launch {
     /* counting */
     bool count;   /* fill result->counters, time modelled included */
     bool untimed; /* ... without time and the other modelled counters */
+    bool quick_cures; /* ... the metrics of core/cures.def by simulations a fifth as long */
     /* Run only these blocks, rising numbers below the grid's; NULL: all, or a sample. Not for
      * cooperative grids. */
     const uint64_t *blocks;

@@ -325,6 +325,7 @@ static bool measure_bound(struct profiler *p, struct candidate *c, struct device
     struct run_buffers all = {0}, temps = {0};
     struct device_measure measure = {.nr_launches = c->plan.nr_launches,
         .sample_blocks = p->whole ? UINT64_MAX : p->options.sample_blocks,
+        .quick_cures = p->options.quick_cures,
         .baseline_module = p->original,
         .baseline = p->original_launches,
         .nr_baseline = p->nr_original,

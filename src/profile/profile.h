@@ -12,6 +12,8 @@ struct profiler;
 
 struct profiler_options {
     uint64_t sample_blocks; /* emulator; 0: automatic, by the work of one block */
+    bool quick_cures; /* emulator: shorter simulations of what a kernel would take without a cause:
+                         for the many variants of a search, whose priors they decide */
     bool energy; /* also measure energy, for seconds, of variants about as fast as the fastest */
 };
 

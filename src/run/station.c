@@ -31,7 +31,8 @@ static bool make_ready(struct station *station, struct err *err)
         .nr_threads = station->options->device.nr_threads,
         .widen = widen_original,
         .owner = &station->widen};
-    const struct profiler_options profiler = {.energy = station->options->energy};
+    const struct profiler_options profiler = {
+        .energy = station->options->energy, .quick_cures = station->searches};
 
     if (!station->checker)
         station->checker =
