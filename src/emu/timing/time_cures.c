@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Events of one simulation; of a quick one. Against the long ones, the figures of quick ones are
- * off by 1% to 4% of the launch's time on average. */
+/* Events of one simulation; of a quick one. Against long ones, the 26 figures of quick ones were
+ * off by 0.5% to 4% of the launch's time on average, and by 26% at most (softmax, matmul, their
+ * variants). */
 static const double cure_events = 1.5e5, quick_cure_events = 3e4;
 /* What is a smaller share of the launch than this is not worth a simulation. */
 static const double least_share = 0.02;
