@@ -14,6 +14,7 @@
 
 static bool execute(struct store *store, const char *sql, const char *doing, struct err *err)
 {
+    store->ticks = 0;
     if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK) {
         return db_fail(store, doing, err);
     }
@@ -79,13 +80,14 @@ static bool migrate(struct store *store, struct err *err)
             "%s: this is an SQLite file of another program; name another file with --db",
             store->path);
     }
-    if (version > SCHEMA_VERSION) {
+    if (version < 0 || version > SCHEMA_VERSION) {
         return err_set(err,
             "%s: written by a newer keet-opt (schema %" PRId64 ", this one knows %d); use that "
             "version, or another file with --db",
             store->path, version, SCHEMA_VERSION);
     }
-    return version == SCHEMA_VERSION || make_schema(store, err);
+    return db_same_schema(store, version, err) &&
+           (version == SCHEMA_VERSION || make_schema(store, err));
 }
 
 struct store *store_open(const char *path, struct err *err)
@@ -100,7 +102,11 @@ struct store *store_open(const char *path, struct err *err)
             "it cannot be written; make the file and its folder writable, or use another --db");
     } else if (code != SQLITE_OK) {
         db_fail(store, "opening", err);
+    } else if (!db_harden(store->db)) {
+        err_set(
+            err, "%s: opening: this SQLite has no defensive mode; it needs 3.31 or newer", path);
     } else {
+        db_limit_work(store);
         sqlite3_busy_timeout(store->db, DB_BUSY_MS);
         /* migrate looks at the file before the journal mode is set, because another program's file
          * must not be changed. NORMAL is safe when the process is killed: only a power cut may lose
@@ -202,7 +208,7 @@ static bool find_run(struct store *store, struct arena *arena, int64_t number, s
         store->run = run->id;
         query_end(&q);
     }
-    return true;
+    return db_sound(store, err);
 }
 
 bool store_find_run(

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,7 +200,7 @@ static bool load_told(
     put_int(&q, store->run);
     while ((ok = query_next(&q, &row, "reading the order of nodes", err)) && row) {
         told = grow(told, &cap, nr + 1, sizeof(*told));
-        told[nr] = get_int(&q);
+        told[nr] = get_within(&q, 1, INT64_MAX);
         order->nr_asked = told[nr] > order->nr_asked ? told[nr] : order->nr_asked;
         nr++;
     }
@@ -227,13 +228,21 @@ bool store_load_order(
     put_int(&q, store->run);
     while ((ok = query_next(&q, &row, "reading picks", err)) && row) {
         picks = grow(picks, &cap, nr + 1, sizeof(*picks));
-        picks[nr].number = get_int(&q);
+        picks[nr].number = get_within(&q, 0, INT64_MAX);
         order->nr_asked = picks[nr].number > order->nr_asked ? picks[nr].number : order->nr_asked;
         if (!read_pick(&q, arena, &picks[nr++].pick, err)) {
             query_end(&q);
             ok = false;
             break;
         }
+    }
+    /* Each node that was asked has a row of its own or is told. */
+    if (!ok || order->nr_asked > order->nr_told + (int64_t)nr) {
+        free(picks);
+        return ok && err_set(err,
+                         "%s: it holds a node %" PRId64 " among %" PRId64
+                         " nodes: the database is damaged",
+                         store->path, order->nr_asked, order->nr_told);
     }
     order->asked = arena_array(arena, (size_t)order->nr_asked + 1, sizeof(*order->asked));
     for (int64_t n = 1; n <= order->nr_asked; n++) {

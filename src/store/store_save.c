@@ -107,9 +107,9 @@ static bool save_check(
     put_int(&q, id);
     put_int(&q, check->nr_runs);
     put_int(&q, check->nr_shapes);
-    put_real(&q, check->max_abs);
-    put_real(&q, check->max_rel);
-    put_real(&q, check->q99_rel);
+    put_error(&q, check->max_abs);
+    put_error(&q, check->max_rel);
+    put_error(&q, check->q99_rel);
     put_text(&q, check->worst_array);
     put_int(&q, (int64_t)check->worst_index);
     put_int(&q, check->nondeterministic_allowed);
