@@ -1,6 +1,7 @@
 /* Owns the process: argv in, exit status out, and everything that is printed. */
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "device/device.h"
@@ -18,6 +19,17 @@ static void on_signal(int number)
     signal(number, SIG_DFL); /* a second signal ends the process */
 }
 
+/* Everything was printed: did it arrive? */
+static int end(int status)
+{
+    struct err err;
+
+    if (terminal_flush(&err))
+        return status;
+    fprintf(stderr, "keet-opt: %s\n", err.text);
+    return status ? status : EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
@@ -26,6 +38,7 @@ int main(int argc, char **argv)
 
     mem_keep();
     propose_hide_keys();
+    terminal_guard();
     if (!options_parse(&options, argc, argv, &err)) {
         fprintf(stderr, "keet-opt: %s\n", err.text);
         return EXIT_ARGUMENTS;
@@ -36,9 +49,10 @@ int main(int argc, char **argv)
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a write over the limit of a file's size is an error with a text */
     if (!command_table[options.verb].run(&options, &status, &err)) {
         fprintf(stderr, "keet-opt: %s\n", err.text);
-        return status ? status : EXIT_FAILED;
+        return end(status ? status : EXIT_FAILED);
     }
-    return status;
+    return end(status);
 }

@@ -175,6 +175,9 @@ const struct option_row option_table[] = {
         .help = "databases, kernels and state (default: <list>.campaign)"},
     {"retry", 0, NULL, V(CAMPAIGN), SECTION_CAMPAIGN, SET(campaign.retry),
         .help = "with --resume: try what failed again"},
+    {"trust", 0, NULL, V(CAMPAIGN), SECTION_CAMPAIGN, SET(campaign.trust),
+        .help = "the list, or the campaign of another, may start programs by --model cmd: and "
+                "--tools"},
     {"time", 0, "TIME", V(CAMPAIGN), SECTION_CAMPAIGN, OWN(option_campaign_time),
         .help = "wall time of the whole: 90s, 10m, 8h"},
     {"task-time", 0, "TIME", V(CAMPAIGN), SECTION_CAMPAIGN, OWN(option_task_time),

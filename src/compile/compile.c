@@ -279,14 +279,23 @@ static bool refuse_missing(
         input->name, line, kernel);
 }
 
+/* The name that the compiler gets: names from outside may hold what a command line, PTX or a
+ * message gives a meaning to. */
+static const char *plain_name(const char *name)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._";
+
+    return name[strspn(name, plain)] ? "kernel.cu" : name;
+}
+
 static bool refuse_by_log(
     const struct judgement *j, const struct compile_input *input, const struct artifact *artifact)
 {
     struct diagnosis d;
     const char *more = "";
 
-    if (!log_read_error(
-            artifact->log, input->name, input->kernels, input->nr_kernels, j->arena, &d))
+    if (!log_read_error(artifact->log, plain_name(input->name), input->kernels, input->nr_kernels,
+            j->arena, &d))
         return refuse(j, 0, "%s: the compiler refused it: %s", input->name, artifact->outcome_text);
     if (d.is_missing)
         return refuse_missing(j, input, &d);
@@ -430,8 +439,9 @@ bool compile_source(struct compiler *compiler, const struct compile_input *input
     const struct judgement j = {.arena = arena, .verdict = verdict, .line = line, .text = text};
     const char *const *dirs = (const char *const *)compiler->include_dirs;
     const uint64_t start_ns = clock_ns();
-    struct nvrtc_request request = {
-        .name = input->name, .kernels = input->kernels, .nr_kernels = input->nr_kernels};
+    struct nvrtc_request request = {.name = plain_name(input->name),
+        .kernels = input->kernels,
+        .nr_kernels = input->nr_kernels};
     struct artifact artifact;
     struct str what = {0}, code = {0};
     bool answered = true, ok;

@@ -83,9 +83,10 @@ extern const char schema_v1[], schema_v2[], schema_v3[], schema_v4[], schema_v5[
 struct store {
     sqlite3 *db;
     char *path;
-    int64_t run;     /* 0: none begun or found yet */
-    const char *odd; /* the first thing read that keet-opt does not write; NULL: none */
-    unsigned ticks;  /* of the statement that runs: see db_limit_work */
+    uint64_t file[2]; /* device and inode, to see that the file is still there */
+    int64_t run;      /* 0: none begun or found yet */
+    const char *odd;  /* the first thing read that keet-opt does not write; NULL: none */
+    unsigned ticks;   /* of the statement that runs: see db_limit_work */
     sqlite3_stmt *statements[NR_SQL];
 };
 
@@ -101,6 +102,8 @@ bool db_same_schema(struct store *store, int64_t version, struct err *err);
  * read: query_next fails, and so does db_sound, which whoever read a row last must ask. */
 void db_odd(struct store *store, const char *what);
 bool db_sound(const struct store *store, struct err *err);
+/* Is the file that was opened still the file of that name? */
+bool db_still_there(const struct store *store, struct err *err);
 
 /* Turn SQLite's last error into a sentence that names the file and what to do; returns false. */
 bool db_fail(struct store *store, const char *doing, struct err *err);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool execute(struct store *store, const char *sql, const char *doing, struct err *err)
@@ -90,6 +91,29 @@ static bool migrate(struct store *store, struct err *err)
            (version == SCHEMA_VERSION || make_schema(store, err));
 }
 
+static void file_identity(const char *path, uint64_t identity[2])
+{
+    struct stat is;
+
+    identity[0] = identity[1] = 0;
+    if (stat(path, &is) == 0) {
+        identity[0] = is.st_dev;
+        identity[1] = is.st_ino;
+    }
+}
+
+bool db_still_there(const struct store *store, struct err *err)
+{
+    uint64_t now[2];
+
+    file_identity(store->path, now);
+    return (now[0] == store->file[0] && now[1] == store->file[1]) ||
+           err_set(err,
+               "%s: somebody deleted or replaced the database while it was in use: what is stored "
+               "from now on would be lost",
+               store->path);
+}
+
 struct store *store_open(const char *path, struct err *err)
 {
     struct store *store = xcalloc(1, sizeof(*store));
@@ -116,6 +140,7 @@ struct store *store_open(const char *path, struct err *err)
             execute(store,
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON",
                 "opening", err)) {
+            file_identity(path, store->file);
             return store;
         }
     }
@@ -360,7 +385,7 @@ bool store_end_run(struct store *store, const char *why_stopped, int64_t best, s
     put_text(&q, now);
     put_int(&q, best);
     put_int(&q, store->run);
-    return query_run(&q, "ending the run", err);
+    return query_run(&q, "ending the run", err) && db_still_there(store, err);
 }
 
 bool store_nr_nodes(struct store *store, int64_t *nr, struct err *err)

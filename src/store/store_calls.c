@@ -176,7 +176,7 @@ bool store_add_pick(
 static bool read_pick(
     struct query *q, struct arena *arena, struct store_pick *pick, struct err *err)
 {
-    *pick = (struct store_pick){.nr_told = get_int(q)};
+    *pick = (struct store_pick){.nr_told = get_within(q, 0, INT64_MAX)};
     const char *kind = get_text(q, arena);
 
     pick->parent = get_int(q);
@@ -188,6 +188,9 @@ static bool read_pick(
     }
     return db_strange(q->store, "kind of pick", kind, err);
 }
+
+/* More candidates than any version keeps under way at once. */
+enum { MOST_UNDER_WAY = 1024 };
 
 static bool load_told(
     struct store *store, struct arena *arena, struct store_order *order, struct err *err)
@@ -236,8 +239,8 @@ bool store_load_order(
             break;
         }
     }
-    /* Each node that was asked has a row of its own or is told. */
-    if (!ok || order->nr_asked > order->nr_told + (int64_t)nr) {
+    /* A node that was asked is told, or is one of the few under way. */
+    if (!ok || order->nr_asked > order->nr_told + MOST_UNDER_WAY) {
         free(picks);
         return ok && err_set(err,
                          "%s: it holds a node %" PRId64 " among %" PRId64

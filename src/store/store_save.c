@@ -349,7 +349,7 @@ bool store_kernel(struct store *store, const struct candidate *c, struct err *er
     if (save_all(store, c, err)) {
         commit = query_start(store, SQL_COMMIT);
         if (query_run(&commit, "storing a node", err)) {
-            return true;
+            return db_still_there(store, err);
         }
     }
     /* SQLite may have rolled back by itself, as on a full disk. Only an open transaction is rolled
