@@ -1,6 +1,7 @@
 /* Owns the process: argv in, exit status out, and everything that is printed. */
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/sandbox.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -46,6 +47,12 @@ int main(int argc, char **argv)
     log_set_level(options.verbosity > 1   ? LOG_DETAIL
                   : options.verbosity > 0 ? LOG_NOTE
                                           : LOG_QUIET);
+    if (options.no_sandbox) {
+        sandbox_waive();
+        fputs("keet-opt: --no-sandbox: where this system cannot confine them, the compiler, the "
+              "parser and tools may do what you may; not for kernels from strangers\n",
+            stderr);
+    }
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     signal(SIGPIPE, SIG_IGN);

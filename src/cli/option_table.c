@@ -143,7 +143,8 @@ const struct option_row option_table[] = {
     {"worker-memory", 0, "MB", USES_DEVICE, SECTION_DEVICE, OWN(option_worker_memory), .rare = true,
         .help = "host memory of a GPU's worker process (default: 3/4 of all)"},
     {"no-sandbox", 0, NULL, USES_DEVICE, SECTION_DEVICE, SET(no_sandbox),
-        .help = "on a GPU: the worker process keeps its rights; see `keet-opt doctor`"},
+        .help = "go on where the processes of compiler, parser and tools cannot be confined; on a "
+                "GPU: the worker process keeps its rights; see `keet-opt doctor`"},
 
     {"output", 'o', "FILE", V(OPTIMIZE) | V(INIT) | V(PATCH) | V(WRITE) | V(REPORT) | V(EXPORT),
         SECTION_FILES, TEXT(output_path), .words = "FILE", .common = true,

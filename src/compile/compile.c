@@ -107,15 +107,16 @@ static void add_include_dir(struct compiler *compiler, const char *dir, const ch
 
 static struct fork_server *start_fork_server(const struct compiler *compiler, struct err *err)
 {
-    const char *readable[MAX_INCLUDE_DIRS + 8] = {nvrtc_library_dir(compiler->nvrtc), "/lib",
-        "/lib64", "/usr/lib", "/etc/ld.so.cache", "/dev/null", "/dev/urandom"};
+    /* The compiler's own search decides what an #include is, and this list what can be read: the
+     * headers, and the folder of NVRTC's own libraries. */
+    const char *readable[MAX_INCLUDE_DIRS + 2] = {nvrtc_library_dir(compiler->nvrtc)};
     const struct proc_limits limits = {.time_s = compiler->time_limit_s,
         .cpu_s = compiler->time_limit_s + 1,
         .memory_bytes = compiler->memory_limit_bytes,
         .output_bytes = MAX_OUTPUT_BYTES,
         .readable = readable};
 
-    for (unsigned i = 0, at = 7; compiler->include_dirs[i]; i++)
+    for (unsigned i = 0, at = 1; compiler->include_dirs[i]; i++)
         readable[at++] = compiler->include_dirs[i];
     return fork_server_create(child_body, compiler, &limits, err);
 }
@@ -422,6 +423,10 @@ static bool run(const struct compiler *compiler, const struct compile_input *inp
     str_finish(&bytes);
     if (!ok)
         return err_wrap(err, "compiling %s", input->name);
+    if (result.end == PROC_UNSAFE) {
+        proc_result_finish(&result);
+        return err_set(err, "compiling %s: %s", input->name, proc_unsafe_text);
+    }
     *answered = result.end == PROC_EXITED && result.status == 0 &&
                 artifact_unpack(result.output, result.output_bytes, j->arena, artifact);
     if (!*answered)

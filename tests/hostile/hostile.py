@@ -20,8 +20,9 @@ import time
 import files
 import outside
 import replies
+import tools
 
-GROUPS = (outside, files, replies)
+GROUPS = (outside, tools, files, replies)
 
 
 class Failed(Exception):
@@ -112,6 +113,7 @@ def main():
         if (options.names and name not in options.names) or (long and not options.full):
             continue
         folder = tempfile.mkdtemp(prefix="keet-hostile-")
+        cache = os.environ["XDG_CACHE_HOME"]
         bench = Bench(os.path.abspath(options.keet), os.path.abspath(options.source), folder,
                       seconds, options.slow)
         begun, why = time.monotonic(), None
@@ -122,6 +124,7 @@ def main():
         nr, nr_bad = nr + 1, nr_bad + (why is not None)
         print(f"{'FAILED' if why else 'held'} {time.monotonic() - begun:6.1f} s  {name}"
               f"{': ' + why if why else ''}", flush=True)
+        os.environ["XDG_CACHE_HOME"] = cache
         shutil.rmtree(folder, ignore_errors=True)
     shutil.rmtree(os.environ["XDG_CACHE_HOME"], ignore_errors=True)
     print(f"{nr} cases, {nr_bad} failed")
