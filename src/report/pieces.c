@@ -207,7 +207,8 @@ static void add_price_of_gain(struct str *out, const struct model_spent *spent, 
 
     if (speedup <= LEAST_GAIN || spent->tokens == 0)
         return;
-    str_addf(out, ", %.3g tokens", (double)spent->tokens / percent);
+    str_addf(out, spent->tokens < 100 * percent ? ", %.3g tokens" : ", %.0f tokens",
+        (double)spent->tokens / percent);
     if (spent->nr_unpriced == 0 && spent->cost > 0)
         str_addf(out, " and %.3g dollars", spent->cost / percent);
     str_add(out, " for each percent of speed gained");
