@@ -156,7 +156,7 @@ static void a_recorded_run_replays_to_the_same_tree(void **state)
     /* Another prompt is noticed, and named. */
     assert_int_equal(run(text, sizeof(text),
                          MATMUL " --model replay:r.jsonl --fill 1 --budget 4 --db c.db -o c.cu -q"
-                                " --no-memory --seed 2"),
+                                " --no-techniques"),
         1);
     expect_in(text, "replay:r.jsonl");
 }
