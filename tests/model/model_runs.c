@@ -148,15 +148,15 @@ static void a_recorded_run_replays_to_the_same_tree(void **state)
 
     write_script("replies", 40, 150, true);
     recorded = tree_of(
-        MATMUL " --model script:replies --fill 2 --budget 5 --db a.db -o a.cu --record r.jsonl -q");
+        MATMUL " --model script:replies --fill 1 --budget 4 --db a.db -o a.cu --record r.jsonl -q");
     shell("rm -r replies");
-    replayed = tree_of(MATMUL " --model replay:r.jsonl --fill 2 --budget 5 --db b.db -o b.cu -q");
+    replayed = tree_of(MATMUL " --model replay:r.jsonl --fill 1 --budget 4 --db b.db -o b.cu -q");
     assert_string_equal(recorded, replayed);
     assert_true(number("a.db", "SELECT count(*) FROM pick") > 0);
     /* Another prompt is noticed, and named. */
     assert_int_equal(run(text, sizeof(text),
-                         MATMUL " --model replay:r.jsonl --fill 2 --budget 5 --db c.db -o c.cu -q"
-                                " --no-memory --seed 2"),
+                         MATMUL " --model replay:r.jsonl --fill 1 --budget 4 --db c.db -o c.cu -q"
+                                " --no-techniques"),
         1);
     expect_in(text, "replay:r.jsonl");
 }
