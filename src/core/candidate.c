@@ -100,7 +100,8 @@ unsigned candidate_nr_repairs(const struct candidate *c)
     unsigned nr = 0;
 
     for (unsigned i = 0; i < c->nr_calls; i++) {
-        nr += strcmp(c->calls[i].purpose, "repair") == 0 && !model_call_goes_on(&c->calls[i]);
+        nr += strcmp(c->calls[i].purpose, "repair") == 0 && !model_call_goes_on(&c->calls[i]) &&
+              strcmp(c->calls[i].outcome, CALL_ASKED) != 0;
     }
     return nr;
 }

@@ -127,8 +127,9 @@ struct model_call {
     const char *prompt;  /* all messages, each under its role */
     const char *reply;   /* NULL when no answer came */
     const char *error;   /* why no answer came, or the fault in its form; NULL: none */
-    /* "asked" until an answer is there; then ok, truncated, refused, ..., or one of the two below:
-     * the question goes on in the next call. */
+    /* CALL_ASKED until an answer is there, and for good where the run was killed before; then ok,
+     * truncated, refused, ..., or one of the other two below: the question goes on in the next
+     * call. */
     const char *outcome;
     uint64_t tokens_in, tokens_out, tokens_cached; /* cached: a part of tokens_in */
     bool tokens_estimated;                         /* by bytes/4: the endpoint did not say */
@@ -144,6 +145,7 @@ struct model_call {
     const char *verdict_text;
 };
 
+#define CALL_ASKED "asked"
 /* The answer asked for look-ups, and: the endpoint refused definitions of tools. */
 #define CALL_LOOK_UP "look_up"
 #define CALL_NO_TOOLS "no_tools"
@@ -223,7 +225,8 @@ void model_spent_add(struct model_spent *spent, const struct model_call *call);
 void candidate_count_sass(struct candidate *c);
 const struct sass_line *candidate_sass_lines(const struct candidate *c, unsigned *nr);
 
-/* How many repairs the candidate had, whatever look-ups they took; each was one more evaluation. */
+/* How many repairs the candidate had, whatever look-ups they took; each was one more evaluation. A
+ * repair that was under way when a run was killed is none. */
 unsigned candidate_nr_repairs(const struct candidate *c);
 /* Was the candidate as it stands now evaluated, at a cost? Not when its results are those of an
  * equal node, nor when the last call brought no version: a model declined, or did not answer. */

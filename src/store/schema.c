@@ -321,8 +321,9 @@ const char *const sql_text[NR_SQL] = {
     [SQL_DIGEST_CALLS] =
         "SELECT count(*), total(tokens_in + lost_in), total(tokens_out + lost_out),"
         " total(cost), count(*) - count(cost), total(purpose = 'repair'"
-        " AND verdict NOT IN ('declined', 'no_answer') AND outcome NOT IN ('" CALL_LOOK_UP
-        "', '" CALL_NO_TOOLS "') AND node IS NOT NULL) FROM model_call WHERE run = ?",
+        " AND verdict NOT IN ('declined', 'no_answer') AND outcome NOT IN ('" CALL_ASKED
+        "', '" CALL_LOOK_UP "', '" CALL_NO_TOOLS
+        "') AND node IS NOT NULL) FROM model_call WHERE run = ?",
     [SQL_DIGEST_FILL] = "SELECT count(*) FROM node JOIN pick USING (run, number) WHERE run = ?"
                         " AND kind = 'fill' AND recalled_from IS NULL",
     [SQL_LIST_SPEEDS] = "SELECT number, parent, action, what, verdict, verdict_text, speedup,"

@@ -10,7 +10,7 @@ struct model_call call_record_begin(
 {
     struct str prompt = {0};
     struct model_call call = {
-        .purpose = request->purpose, .model = model, .outcome = "asked", .cost = (double)NAN};
+        .purpose = request->purpose, .model = model, .outcome = CALL_ASKED, .cost = (double)NAN};
 
     llm_prompt_text(request, &prompt);
     call.prompt = arena_strndup(arena, str_text(&prompt), prompt.len);

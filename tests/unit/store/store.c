@@ -1,4 +1,5 @@
 /* Tests of store/: what goes in comes out, and a killed process leaves whole nodes. */
+#include "base/mem.h"
 #include "store/db.h"
 
 #include "base/rng.h"
@@ -817,6 +818,39 @@ static void test_calls(void **state)
     assert_non_null(list[0].action);
 }
 
+/* A repair counts once it is answered: not its look-ups, and not the call that was under way when a
+ * run was killed; the run that goes on asks again. */
+static void test_what_a_budget_counts(void **state)
+{
+    struct fixture *f = *state;
+    struct candidate a = full_candidate(f->arena, 0, 1), b = full_candidate(f->arena, 1, 2), got;
+    const struct model_call call = {.model = "script:x", .prompt = "p", .cost = (double)NAN};
+    static const struct {
+        const char *purpose, *outcome;
+    } made[] = {{"write", "ok"}, {"repair", CALL_LOOK_UP}, {"repair", CALL_ASKED}, {"write", "ok"},
+        {"repair", "ok"}};
+    struct model_call calls[ARRAY_SIZE(made)];
+    struct store_digest digest;
+    bool found;
+
+    for (unsigned i = 0; i < ARRAY_SIZE(made); i++) {
+        calls[i] = call;
+        calls[i].purpose = made[i].purpose;
+        calls[i].outcome = made[i].outcome;
+    }
+    begin(f);
+    put(f, &a);
+    b.calls = calls;
+    b.nr_calls = ARRAY_SIZE(made);
+    put(f, &b);
+    got = (struct candidate){.arena = f->arena};
+    assert_true(store_load_node(f->store, 1, &got, &found, &f->err));
+    assert_int_equal(got.nr_calls, ARRAY_SIZE(made));
+    assert_int_equal(candidate_nr_repairs(&got), 1);
+    assert_true(store_digest(f->store, &digest, &f->err));
+    assert_int_equal(digest.nr_evaluated, 2);
+}
+
 static void test_database_of_another_program(void **state)
 {
     struct fixture *f = *state;
@@ -1032,8 +1066,10 @@ static void test_hostile_databases(void **state)
         {"PRAGMA user_version = -1", "newer keet-opt"},
         {"PRAGMA user_version = 3", "not those that keet-opt makes"},
         {"UPDATE node SET number = 4000000000 WHERE number = 2", "a node 4000000000 among 2 nodes"},
-        {"INSERT INTO pick VALUES (1, 4000000000, 0)", "a node 4000000000 among 2 nodes"},
-        {"INSERT INTO pick VALUES (1, 3, -9000000000000000000)", "a number out of its range"},
+        {"INSERT INTO pick (run, number, nr_told) VALUES (1, 4000000000, 0)",
+            "a node 4000000000 among 2 nodes"},
+        {"INSERT INTO pick (run, number, nr_told) VALUES (1, 3, -9000000000000000000)",
+            "a number out of its range"},
         {"UPDATE node SET number = -5 WHERE number = 2", "a number out of its range"},
         {"UPDATE node SET speedup = 9e999", "an infinite number"},
         {"UPDATE node SET prior = -9e999", "an infinite number"},
@@ -1046,6 +1082,8 @@ static void test_hostile_databases(void **state)
         {"UPDATE kernel SET registers = -1", "a number out of its range"},
         {"UPDATE node SET parent = 2", "a number out of its range"},
         {"UPDATE node SET verdict = 'fine'", "unknown verdict 'fine'"},
+        {"INSERT INTO pick (run, number, nr_told, kind) VALUES (1, 1, 0, 'fine')",
+            "unknown kind of pick"},
         {"UPDATE option SET action = 'none of ours'", "unknown move"},
     };
     struct fixture *f = *state;
@@ -1112,6 +1150,7 @@ int main(void)
         TEST(test_newer_schema),
         TEST(test_old_schema),
         TEST(test_calls),
+        TEST(test_what_a_budget_counts),
         TEST(test_database_of_another_program),
         TEST(test_folder_that_is_not_there),
         TEST(test_corrupted_file),
