@@ -7,7 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,7 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CONTROL_FD = 3, CALL_FD = 4 };
+enum { CONTROL_FD = 3, CALL_FD = 4, LISTEN_MS = 50 };
+
+static atomic_bool interrupted; /* lock-free, so that a signal handler may set it */
 
 struct fork_server {
     pid_t pid;
@@ -233,11 +237,30 @@ static bool gone(struct err *err)
     return err_set(err, "the process that starts children is gone (out of memory?); start again");
 }
 
+void fork_server_interrupt(void)
+{
+    atomic_store(&interrupted, true);
+}
+
+/* False: an interrupt came before the answer. */
+static bool wait_for_answer(int fd, struct err *err)
+{
+    struct pollfd answer = {.fd = fd, .events = POLLIN};
+
+    do {
+        if (atomic_load(&interrupted))
+            return err_set(err, "interrupted");
+    } while (poll(&answer, 1, LISTEN_MS) <= 0);
+    return true;
+}
+
 static bool answer_of(int fd, struct proc_result *result, struct err *err)
 {
     struct head head;
 
     *result = (struct proc_result){0};
+    if (!wait_for_answer(fd, err))
+        return false;
     if (!fd_read(fd, &head, sizeof(head)))
         return gone(err);
     result->end = (enum proc_end)head.end;

@@ -139,7 +139,8 @@ const struct option_row option_table[] = {
     {"screen", 0, NULL, USES_DEVICE, SECTION_DEVICE, CLEAR(no_screen), .rare = true,
         .help = "the opposite of --no-screen, and the default"},
     {"deadline", 0, "S", USES_DEVICE, SECTION_DEVICE, OWN(option_deadline),
-        .help = "on a GPU: a launch that takes longer, in seconds, hangs (default 10)"},
+        .help = "a launch on a GPU, or a stage of an evaluation on the emulator, that takes "
+                "longer, in seconds, hangs (default 10, 600)"},
     {"worker-memory", 0, "MB", USES_DEVICE, SECTION_DEVICE, OWN(option_worker_memory), .rare = true,
         .help = "host memory of a GPU's worker process (default: 3/4 of all)"},
     {"no-sandbox", 0, NULL, USES_DEVICE, SECTION_DEVICE, SET(no_sandbox),

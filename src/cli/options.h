@@ -70,7 +70,7 @@ struct options {
     const char *device, *policy;
     enum objective objective;
     const char *gpus;        /* "0,1": several at once; NULL: the GPU of `device` */
-    double deadline_s;       /* GPU: of one launch; 0: the device's default */
+    double deadline_s;       /* see device.h; 0: the device's default */
     uint64_t worker_bytes;   /* GPU: host memory that its worker may take; 0: three quarters */
     bool no_screen;          /* GPU: candidates go to the card unseen */
     bool no_sandbox;         /* GPU: its worker keeps all rights */

@@ -2,6 +2,7 @@
 #include "device/device.h"
 
 #include "core/tensor_map.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -12,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { EMULATOR_STAGE_S = 600 };
 
 static struct device *create_gpu(
     const char *name, const struct device_options *options, struct err *err)
@@ -53,7 +56,10 @@ struct device *device_create(const struct device_options *options, struct err *e
             "unknown device \"%s\"; there are auto, gpu, gpu:N, emu, emu:h100 and emu:h200", name);
         return NULL;
     }
-    return device_emu_create(chip, options->nr_threads, err);
+    device = device_emu_create(chip, options->nr_threads, err);
+    if (device)
+        device->stage_s = options->deadline_s > 0 ? options->deadline_s : EMULATOR_STAGE_S;
+    return device;
 }
 
 void device_destroy(struct device *device)
@@ -268,6 +274,11 @@ bool device_pack(const struct device_launch *launch, unsigned nr_params, const u
             return false;
     }
     return true;
+}
+
+void device_begin(struct device *device)
+{
+    device->ends_ns = device->stage_s > 0 ? clock_ns() + (uint64_t)(device->stage_s * 1e9) : 0;
 }
 
 void device_interrupt(void)

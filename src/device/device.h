@@ -21,8 +21,10 @@ struct device_module;
 
 struct device_options {
     const char *name; /* "gpu", "gpu:1", "emu", "emu:h200"; NULL, "auto": a GPU if any, else emu */
-    unsigned nr_threads;   /* emulator; 0: one per core */
-    double deadline_s;     /* GPU: a launch that takes longer hangs; 0: the device's default */
+    unsigned nr_threads; /* emulator; 0: one per core */
+    /* A launch on a GPU, or a stage of an evaluation on the emulator (device_begin), that takes
+     * longer hangs; 0: the device's default */
+    double deadline_s;
     uint64_t worker_bytes; /* GPU: host memory for its worker process; 0: three quarters of it */
     bool no_sandbox;       /* GPU: the worker process keeps its rights */
 };
@@ -152,7 +154,14 @@ struct device_ops {
 struct device {
     const struct device_ops *ops;
     const struct chip *chip;
+    double stage_s;   /* emulator: what a stage of an evaluation may take */
+    uint64_t ends_ns; /* emulator: when the stage under way must have ended; 0: none is */
 };
+
+/* A stage of an evaluation begins. A launch on the emulator that still runs when the stage's time
+ * is over has the verdict timeout. That is the last resort: limits on instructions, which do not
+ * depend on the host, come first. */
+void device_begin(struct device *device);
 
 struct device *device_create(const struct device_options *options, struct err *err);
 void device_destroy(struct device *device);

@@ -132,8 +132,8 @@ struct emu_result {
 
 enum { EMU_PRINT_BYTES = 1 << 16 };
 /* The bytes that all mallocs of a launch may hold at a time; beyond them malloc gives NULL (the
- * default of cudaLimitMallocHeapSize). */
-enum { EMU_HEAP_BYTES = 8 << 20 };
+ * default of cudaLimitMallocHeapSize). Each malloc takes EMU_HEAP_HEAD bytes more than it gives. */
+enum { EMU_HEAP_BYTES = 8 << 20, EMU_HEAP_HEAD = 64 };
 /* The bytes of a thread's local memory that alloca and recursive functions may take, the latter for
  * their variables and arguments and at least 16 bytes a call. On the chip cudaLimitStackSize sets
  * this limit. The registers that a recursive call saves are kept elsewhere, and do not count as
@@ -193,7 +193,11 @@ struct emu_launch {
      * faults for which one instruction or one block can be left out; result->reports lists at most
      * so many of each kind, and the verdict is that of the first. */
     unsigned max_reports;
-    uint64_t step_limit; /* warp instructions over the whole launch; 0: 2^36 */
+    /* Warp instructions over the whole launch; 0: 2^36. printf, malloc and free count as the many
+     * instructions that they stand for. */
+    uint64_t step_limit;
+    uint64_t
+        ends_ns; /* by clock_ns: a launch that still runs then has the verdict timeout; 0: none */
     /* counting */
     bool count;       /* fill result->counters, time modelled included */
     bool untimed;     /* ... without time and the other modelled counters */

@@ -55,6 +55,7 @@ static bool make_ready(struct station *station, struct err *err)
 
 bool station_check(struct station *station, struct candidate *c, struct err *err)
 {
+    device_begin(station->device);
     return candidate_evaluated(c) ||
            (make_ready(station, err) && check_kernel(station->checker, c, err));
 }
@@ -72,6 +73,7 @@ static bool know_original(struct station *station, struct err *err)
 
 bool station_profile(struct station *station, struct candidate *c, struct err *err)
 {
+    device_begin(station->device);
     return candidate_evaluated(c) || (make_ready(station, err) && know_original(station, err) &&
                                          profile_kernel(station->profiler, c, err));
 }
@@ -101,6 +103,7 @@ bool station_confirm(struct station *station, struct candidate *c, struct err *e
     if (c->verdict != VERDICT_OK || c->recalled || c->node == 0 ||
         (modelled && !would_be_fastest(station, c)))
         return true;
+    device_begin(station->device);
     if (!make_ready(station, err) || !know_original(station, err) ||
         !check_timed(station->checker, c, &thread_insts, err))
         return false;

@@ -12,7 +12,12 @@
 
 /* How many warp instructions a side, and a warp, may execute before it gives way. Spin locks then
  * make progress whichever lane holds the lock. */
-enum { SIDE_QUANTUM = 2000, WARP_QUANTUM = 50000, STEPS_PER_CHECK = 1 << 16, SPINS_TO_PART = 8 };
+enum {
+    SIDE_QUANTUM = 2000,
+    WARP_QUANTUM = 50000,
+    SPINS_TO_PART = 8,
+    STEPS_OF_WGMMA = 4096 /* a quarter of a millisecond at most, as that many instructions */
+};
 
 static bool trap(struct block_worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
 {
@@ -109,23 +114,6 @@ static void tell_group(struct block_worker *k, const struct warp *w, uint32_t pc
     }
 }
 
-static bool over_limit(struct block_worker *k, uint32_t pc)
-{
-    struct exec *x = k->exec;
-    uint64_t add = k->steps - k->steps_checked;
-    k->steps_checked = k->steps;
-    uint64_t all = atomic_fetch_add_explicit(&x->steps, add, memory_order_relaxed) + add;
-    if (all > x->step_limit)
-        return !exec_fault(k, VERDICT_TIMEOUT, pc,
-            "more than %" PRIu64 " warp instructions; block (%u,%u,%u) was here", x->step_limit,
-            k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
-    if (launch_interrupted())
-        atomic_store(&x->stop, true);
-    if (atomic_load_explicit(&x->stop, memory_order_relaxed))
-        return !exec_fault(k, VERDICT_OK, pc, "stopped");
-    return false;
-}
-
 /* The part of step_other that happens only where lanes take part. */
 static bool step_lanes(
     struct block_worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
@@ -141,6 +129,7 @@ static bool step_lanes(
     case INST_TENSOR_MAP:
         return tensor_map_step(k, w, in, pc, mask) || exec_note(k);
     case INST_WGMMA:
+        k->paced += STEPS_OF_WGMMA;
         return (wgmma_step(k, w, in, pc, mask) && flight_issue(k, w)) || exec_note(k);
     case INST_COPY_FRAME:
         access_copy_frame(k, w, in, mask);
@@ -407,8 +396,8 @@ static bool run_warp(struct block_worker *k, struct warp *w, bool *idle)
         uint64_t before = k->steps, contacts = k->contacts;
         if (at_wait(k, w, s) ? !run_wait(k, w, s) : !run_split(k, w, s, SIDE_QUANTUM))
             return false;
-        if (k->steps - k->steps_checked > STEPS_PER_CHECK) {
-            if (over_limit(k, w->splits[s].pc < k->program->nr_insts ? w->splits[s].pc : 0))
+        if (exec_is_due(k)) {
+            if (exec_over_limit(k, w->splits[s].pc < k->program->nr_insts ? w->splits[s].pc : 0))
                 return false;
         }
         if (w->polled) {

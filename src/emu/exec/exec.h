@@ -132,7 +132,7 @@ struct exec { /* one launch, shared by its workers */
     const uint8_t *params;
     bool counting, listening, find_sync;
     bool together; /* all blocks side by side, on one thread */
-    uint64_t step_limit;
+    uint64_t step_limit, ends_ns;
     const struct block_choice *choice; /* the blocks that run */
     uint64_t nr_run;
     unsigned nr_workers;
@@ -197,6 +197,8 @@ struct block_worker {
     bool one_round;   /* exec_block returns when each warp has had a turn; nr_done: warps done */
     bool idle, waits; /* ... and in that turn all warps only asked or waited; only waited */
     uint64_t steps, steps_checked;
+    uint64_t charged;  /* steps that services stand for, besides */
+    uint64_t paced;    /* steps' worth of time that an instruction took besides, for no limit */
     uint64_t contacts; /* atomics and volatile accesses: those by which a lane waits for another */
     struct announced { /* bytes, at an mbarrier of the block, last by this instruction */
         uint64_t address;
@@ -238,6 +240,23 @@ bool exec_block(struct block_worker *k);
 /* fault.c */
 bool exec_fault(struct block_worker *k, enum verdict verdict, uint32_t pc, const char *format, ...)
     __attribute__((format(printf, 4, 5))); /* always false */
+
+/* Limits are looked at once in so many warp instructions. */
+enum { STEPS_PER_CHECK = 1 << 16 };
+static inline uint64_t exec_unchecked(const struct block_worker *k)
+{
+    return k->steps + k->charged - k->steps_checked;
+}
+static inline bool exec_is_due(const struct block_worker *k)
+{
+    return exec_unchecked(k) + k->paced > STEPS_PER_CHECK;
+}
+/* True: the launch is over one of its limits, or it is stopped; k->fault says so. */
+bool exec_over_limit(struct block_worker *k, uint32_t pc);
+
+/* Counts `steps` warp instructions more, for what a service does on the host. False: the launch is
+ * over one of its limits, or it is stopped. */
+bool exec_charge(struct block_worker *k, uint32_t pc, uint64_t steps);
 
 /* After a fault, when the launch wants all faults: the fault is noted, and the instruction (or the
  * rest of the block) is left out. False: the fault stands. */

@@ -1,6 +1,11 @@
-/* Owns the wording of faults, and what becomes of those that listeners find. */
+/* Owns the wording of faults, what becomes of those that listeners find, and the limits of a
+ * launch. */
 #include "emu/exec/exec.h"
 
+#include "base/clock.h"
+#include "emu/exec/launch.h"
+
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -64,4 +69,32 @@ void exec_tell_mbarrier(
 bool exec_tell_watchers(struct block_worker *k, const struct emu_access *access)
 {
     return tell(k, access, emu_time_class());
+}
+
+bool exec_over_limit(struct block_worker *k, uint32_t pc)
+{
+    struct exec *x = k->exec;
+    const uint64_t add = exec_unchecked(k);
+    k->steps_checked += add;
+    k->paced = 0;
+    uint64_t all = atomic_fetch_add_explicit(&x->steps, add, memory_order_relaxed) + add;
+    if (all > x->step_limit)
+        return !exec_fault(k, VERDICT_TIMEOUT, pc,
+            "more than %" PRIu64 " warp instructions; block (%u,%u,%u) was here", x->step_limit,
+            k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
+    if (x->ends_ns && clock_ns() > x->ends_ns)
+        return !exec_fault(k, VERDICT_TIMEOUT, pc,
+            "more time than an evaluation may take (--deadline); block (%u,%u,%u) was here",
+            k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
+    if (launch_interrupted())
+        atomic_store(&x->stop, true);
+    if (atomic_load_explicit(&x->stop, memory_order_relaxed))
+        return !exec_fault(k, VERDICT_OK, pc, "stopped");
+    return false;
+}
+
+bool exec_charge(struct block_worker *k, uint32_t pc, uint64_t steps)
+{
+    k->charged += steps;
+    return exec_unchecked(k) <= STEPS_PER_CHECK || !exec_over_limit(k, pc);
 }

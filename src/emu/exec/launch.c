@@ -739,6 +739,7 @@ void launch_run(
     x.listening = l->find_races || l->find_uninit || l->find_sync;
     x.find_sync = l->find_sync;
     x.step_limit = l->step_limit ? l->step_limit : UINT64_C(1) << 36;
+    x.ends_ns = l->ends_ns;
     const struct block_choice choice = launch_choose(run);
     x.choice = &choice;
     x.nr_run = choice.nr * run->cluster_blocks;

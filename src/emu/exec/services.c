@@ -11,34 +11,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Host memory of `nr` bytes at a generic address of one lane; NULL: not there. */
-static const uint8_t *bytes_at(const struct block_worker *k, const struct warp *w, unsigned lane,
-    uint64_t address, uint64_t nr)
+/* What services cost, in warp instructions: about what they take of the host's time. */
+enum {
+    STEPS_OF_PRINT = 4,
+    BYTES_PER_STEP = 8, /* of a format and of what it prints */
+    STEPS_OF_MALLOC = 256,
+    STEPS_OF_FREE = 64
+};
+
+/* Host memory at a generic address of one lane, and how many bytes there are from it on; NULL:
+ * nothing is there. */
+static const uint8_t *span_at(const struct block_worker *k, const struct warp *w, unsigned lane,
+    uint64_t address, uint64_t *bytes)
 {
     const uint64_t local = address - WINDOW_LOCAL, shared = address - WINDOW_SHARED;
-    if (local < WINDOW_BYTES)
-        return local + nr <= k->program->local_bytes
-                   ? w->local + (size_t)lane * k->program->local_bytes + local
-                   : NULL;
-    if (shared < WINDOW_BYTES)
-        return shared + nr <= k->shared_bytes ? k->shared + shared : NULL;
-    const struct mem_buffer *b = memory_find(k->memory, address, nr);
-    return b ? b->host + (address - b->base) : NULL;
+    const struct mem_buffer *b;
+    *bytes = 0;
+    if (local < WINDOW_BYTES) {
+        if (local >= k->program->local_bytes)
+            return NULL;
+        *bytes = k->program->local_bytes - local;
+        return w->local + (size_t)lane * k->program->local_bytes + local;
+    }
+    if (shared < WINDOW_BYTES) {
+        if (shared >= k->shared_bytes)
+            return NULL;
+        *bytes = k->shared_bytes - shared;
+        return k->shared + shared;
+    }
+    b = memory_find(k->memory, address, 1);
+    if (!b)
+        return NULL;
+    *bytes = b->bytes - (address - b->base);
+    return b->host + (address - b->base);
 }
 
 static void string_at(const struct block_worker *k, const struct warp *w, unsigned lane,
     uint64_t address, char *text, size_t bytes)
 {
-    size_t i = 0;
-    for (; i + 1 < bytes; i++) {
-        const uint8_t *at = bytes_at(k, w, lane, address + i, 1);
-        if (!at)
-            break;
-        text[i] = (char)*at;
-        if (!text[i])
-            return;
-    }
-    text[i] = 0;
+    uint64_t nr;
+    const uint8_t *at = span_at(k, w, lane, address, &nr);
+    const size_t most = nr < bytes - 1 ? (size_t)nr : bytes - 1;
+    const size_t len = at ? strnlen((const char *)at, most) : 0;
+    if (len)
+        memcpy(text, at, len);
+    text[len] = 0;
 }
 
 static uint64_t argument(const struct block_worker *k, const struct warp *w, const struct inst *in,
@@ -78,7 +95,7 @@ bool service_assert(
 
 /* --- printf --- */
 
-enum { SPEC_BYTES = 32, STRING_BYTES = 512 };
+enum { SPEC_BYTES = 32, STRING_BYTES = 512, MOST_WIDTH = STRING_BYTES };
 
 struct printing {
     const struct block_worker *k;
@@ -86,7 +103,9 @@ struct printing {
     unsigned lane;
     uint64_t args; /* generic address of the next argument */
     struct str *out;
-    int32_t nr; /* arguments used */
+    size_t room;   /* no more is printed into `out` than this, and a conversion */
+    uint64_t read; /* bytes of strings */
+    int32_t nr;    /* arguments used */
 };
 
 /* The next argument, at its own alignment. */
@@ -94,8 +113,9 @@ static uint64_t next(struct printing *p, unsigned bytes)
 {
     uint64_t value = 0;
     p->args = (p->args + bytes - 1) / bytes * bytes;
-    const uint8_t *at = bytes_at(p->k, p->w, p->lane, p->args, bytes);
-    if (at)
+    uint64_t there;
+    const uint8_t *at = span_at(p->k, p->w, p->lane, p->args, &there);
+    if (there >= bytes)
         memcpy(&value, at, bytes);
     p->args += bytes;
     p->nr++;
@@ -109,6 +129,10 @@ static void convert(struct printing *p, char spec[SPEC_BYTES + 8], bool is_long,
     size_t end = strlen(spec);
     double real;
     uint64_t bits;
+    if (p->out->len >= p->room) { /* nobody will see it */
+        next(p, is_long || strchr("spfFeEgGaA", letter) ? 8 : 4);
+        return;
+    }
     switch (letter) {
     case 'd':
     case 'i':
@@ -131,6 +155,7 @@ static void convert(struct printing *p, char spec[SPEC_BYTES + 8], bool is_long,
         return;
     case 's':
         string_at(p->k, p->w, p->lane, next(p, 8), text, sizeof(text));
+        p->read += strlen(text);
         memcpy(spec + end, "s", 2);
         str_addf(p->out, spec, text);
         return;
@@ -146,6 +171,13 @@ static void convert(struct printing *p, char spec[SPEC_BYTES + 8], bool is_long,
     }
 }
 
+/* A width or precision, or MOST_WIDTH where it is larger. */
+static size_t put_width(char *spec, long width)
+{
+    width = width < -MOST_WIDTH ? -MOST_WIDTH : width > MOST_WIDTH ? MOST_WIDTH : width;
+    return (size_t)snprintf(spec, 12, "%ld", width);
+}
+
 /* Flags, width, precision and length as printf has them; * takes an argument. Gives what follows
  * the letter. */
 static const char *conversion(struct printing *p, const char *at)
@@ -154,9 +186,13 @@ static const char *conversion(struct printing *p, const char *at)
     size_t nr = 1;
     bool is_long = false;
     for (at++; *at && strchr("-+ #0123456789.*", *at); at++) {
-        if (*at == '*')
-            nr += (size_t)snprintf(spec + nr, 12, "%d", (int)(int32_t)next(p, 4) % 1000);
-        else
+        if (*at == '*') {
+            nr += put_width(spec + nr, (int32_t)next(p, 4));
+        } else if (*at >= '1' && *at <= '9') {
+            char *end;
+            nr += put_width(spec + nr, strtol(at, &end, 10));
+            at = end - 1;
+        } else
             spec[nr++] = *at;
         if (nr > SPEC_BYTES - 12)
             nr = SPEC_BYTES - 12;
@@ -176,12 +212,18 @@ static const char *conversion(struct printing *p, const char *at)
     return at + 1;
 }
 
+/* *cost: in warp instructions. */
 static int32_t print_lane(struct block_worker *k, const struct warp *w, const struct inst *in,
-    unsigned lane, struct str *out)
+    unsigned lane, struct str *out, uint64_t *cost)
 {
     char format[2 * STRING_BYTES];
-    struct printing p = {
-        .k = k, .w = w, .lane = lane, .args = argument(k, w, in, lane, 1, 8), .out = out};
+    const size_t printed = k->log.text.len;
+    struct printing p = {.k = k,
+        .w = w,
+        .lane = lane,
+        .args = argument(k, w, in, lane, 1, 8),
+        .out = out,
+        .room = printed < EMU_PRINT_BYTES ? EMU_PRINT_BYTES - printed : 0};
     string_at(k, w, lane, argument(k, w, in, lane, 0, 8), format, sizeof(format));
     for (const char *at = format; *at;) {
         if (*at == '%')
@@ -189,6 +231,7 @@ static int32_t print_lane(struct block_worker *k, const struct warp *w, const st
         else
             str_add_char(out, *at++);
     }
+    *cost = STEPS_OF_PRINT + (strlen(format) + p.read + out->len) / BYTES_PER_STEP;
     return p.nr;
 }
 
@@ -198,11 +241,12 @@ bool service_print(
 {
     struct print_log *log = &k->log;
     struct str text = {0};
-    (void)pc;
+    uint64_t steps = 0, cost;
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctz(m);
         str_clear(&text);
-        give(k, w, in, lane, (uint32_t)print_lane(k, w, in, lane, &text), 4);
+        give(k, w, in, lane, (uint32_t)print_lane(k, w, in, lane, &text, &cost), 4);
+        steps += cost;
         if (log->text.len >= EMU_PRINT_BYTES) {
             log->cut = true;
             continue;
@@ -213,7 +257,7 @@ bool service_print(
         str_add(&log->text, str_text(&text));
     }
     str_finish(&text);
-    return true;
+    return exec_charge(k, pc, steps);
 }
 
 void service_printed(
@@ -253,19 +297,21 @@ bool service_malloc(
         char name[64];
         struct err err;
         snprintf(name, sizeof(name), "malloc of line %u", k->program->info[pc].near);
-        if (bytes && bytes <= EMU_HEAP_BYTES - k->memory->heap_used)
+        const uint64_t left = EMU_HEAP_BYTES - k->memory->heap_used;
+        if (bytes && left >= EMU_HEAP_HEAD && bytes <= left - EMU_HEAP_HEAD)
             b = memory_alloc(k->memory, bytes, name, &err);
         if (b) {
             b->heap = b->this_launch = true;
             b->pc = pc;
             b->block = k->block.index;
-            k->memory->heap_used += bytes;
+            b->heap_bytes = bytes + EMU_HEAP_HEAD;
+            k->memory->heap_used += b->heap_bytes;
             if (k->counting)
                 memory_note_buffer(b);
         }
         give(k, w, in, lane, b ? b->base : 0, 8);
     }
-    return true;
+    return exec_charge(k, pc, (uint64_t)STEPS_OF_MALLOC * (unsigned)__builtin_popcount(mask));
 }
 
 /* Instructions forget the buffers that they used last: one of these may be the freed one. */
@@ -296,5 +342,7 @@ bool service_free(
         memory_retire(k->memory, b);
         forget_buffers(k);
     }
-    return true;
+    return exec_charge(k, pc,
+        (uint64_t)(STEPS_OF_FREE + k->program->nr_insts / BYTES_PER_STEP) *
+            (unsigned)__builtin_popcount(mask));
 }

@@ -192,7 +192,7 @@ void memory_free(struct emu_memory *memory, uint64_t address)
 void memory_retire(struct emu_memory *memory, struct mem_buffer *buffer)
 {
     memory->used -= buffer->bytes;
-    memory->heap_used -= buffer->bytes;
+    memory->heap_used -= buffer->heap_bytes;
     buffer->bytes = 0;
     buffer->freed = true;
 }

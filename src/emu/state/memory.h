@@ -30,9 +30,10 @@ struct mem_buffer {
     bool freed;       /* on the device: 0 bytes now, gone when the launch is over */
     uint32_t pc;      /* ... this instruction */
     uint64_t block;
-    bool loaded;        /* a running launch that counts loads from it; atomics do not count */
-    bool not_only_sums; /* sums.h: the running launch loads or stores it */
-    double in_l2;       /* share of its sectors that L2 holds after the last modelled launch */
+    uint64_t heap_bytes; /* what the buffer takes of the heap */
+    bool loaded;         /* a running launch that counts loads from it; atomics do not count */
+    bool not_only_sums;  /* sums.h: the running launch loads or stores it */
+    double in_l2;        /* share of its sectors that L2 holds after the last modelled launch */
     char name[64];
 };
 

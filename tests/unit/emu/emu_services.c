@@ -177,9 +177,9 @@ static void leaks_and_the_end_of_the_heap(void **state)
     assert_int_equal(b.result.reports[0].line, 4);
     assert_int_equal(b.result.reports[0].times, 3);
     bench_finish(&b);
-    /* 4 MB a thread: the second is the last that fits in 8 MB */
+    /* 3 MB a thread: the second is the last that fits in 8 MB */
     start(&b,
-        WITH_HEAP MALLOC("4194304", "%rd6") "mul.wide.u32 %rd7, %r1, 8;\nadd.s64 %rd7, %rd1, %rd7;"
+        WITH_HEAP MALLOC("3145728", "%rd6") "mul.wide.u32 %rd7, %r1, 8;\nadd.s64 %rd7, %rd1, %rd7;"
                                             "\nst.global.u64 [%rd7], %rd6;\n" END,
         1);
     assert_int_equal(bench_run(&b, 1, 3), VERDICT_OK);
@@ -187,6 +187,65 @@ static void leaks_and_the_end_of_the_heap(void **state)
     bench_read(&b, 0, at, sizeof(at));
     assert_true(at[0] && at[1] && !at[2]);
     bench_finish(&b);
+}
+
+/* Loops for ever round `body`. */
+#define FOR_EVER(body) "AGAIN:\n" body "bra.uni AGAIN;\n"
+
+/* A width of 99,999,999 prints a line of at most some hundred bytes, and printing counts as work.
+ */
+static void floods_of_printf_end(void **state)
+{
+    char ptx[8192] = PTX_HEAD EXTERNS;
+    struct emu_launch launch = {.grid = {2, 1, 1}, .block = {32, 1, 1}, .step_limit = 100000};
+    struct bench b;
+    (void)state;
+    add_string(ptx, sizeof(ptx), "fmt", "%99999999d|%.99999999f|%-88888888s|");
+    strcat(ptx, START "st.local.u32 [%rd2], %r2;\nst.local.u64 [%rd2+8], 0;\n"
+                      "st.local.u64 [%rd2+16], %rd5;\n" FOR_EVER(PRINT("fmt")) END);
+    start(&b, ptx, 1);
+    assert_int_equal(bench_launch(&b, launch), VERDICT_TIMEOUT);
+    assert_true(b.result.print_cut);
+    assert_true(strlen(b.result.printed) < EMU_PRINT_BYTES + 2000);
+    bench_finish(&b);
+}
+
+static void floods_of_malloc_end(void **state)
+{
+    struct emu_launch launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .step_limit = 10000000};
+    struct bench b;
+    uint64_t nr;
+    (void)state;
+    start(&b, WITH_HEAP FOR_EVER(MALLOC("1", "%rd6") FREE("%rd6")) END, 1);
+    assert_int_equal(bench_launch(&b, launch), VERDICT_TIMEOUT);
+    bench_finish(&b);
+    /* each byte takes its share of the heap: how many a thread gets until there are none */
+    launch.block[0] = 1;
+    launch.step_limit = UINT64_C(1) << 30;
+    start(&b,
+        WITH_HEAP "mov.u64 %rd7, 0;\nAGAIN:\n" MALLOC(
+            "1", "%rd6") "setp.eq.u64 %p1, %rd6, 0;\n@%p1 bra OUT;\nadd.u64 %rd7, %rd7, "
+                         "1;\nbra.uni AGAIN;\n"
+                         "OUT:\nst.global.u64 [%rd1], %rd7;\n" END,
+        1);
+    assert_int_equal(bench_launch(&b, launch), VERDICT_OK);
+    bench_read(&b, 0, &nr, 8);
+    assert_int_equal(nr, EMU_HEAP_BYTES / (EMU_HEAP_HEAD + 1));
+    bench_finish(&b);
+}
+
+/* The time given is over before it has begun. */
+static void launches_end_in_time(void **state)
+{
+    struct emu_launch launch = {.grid = {4, 1, 1}, .block = {32, 1, 1}, .ends_ns = 1};
+    struct bench b;
+    (void)state;
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        start(&b, PTX_HEAD START FOR_EVER("add.u32 %r3, %r3, 1;\n") END, threads);
+        assert_int_equal(bench_launch(&b, launch), VERDICT_TIMEOUT);
+        assert_non_null(strstr(b.result.text, "--deadline"));
+        bench_finish(&b);
+    }
 }
 
 /* Three stray instructions and a race in one launch: all four are listed, in the order of blocks,
@@ -321,6 +380,9 @@ int main(void)
         cmocka_unit_test(assertions_say_what_failed),
         cmocka_unit_test(memory_from_malloc_is_watched_like_any),
         cmocka_unit_test(leaks_and_the_end_of_the_heap),
+        cmocka_unit_test(floods_of_printf_end),
+        cmocka_unit_test(floods_of_malloc_end),
+        cmocka_unit_test(launches_end_in_time),
         cmocka_unit_test(grids_can_meet),
         cmocka_unit_test(results_do_not_depend_on_threads),
         cmocka_unit_test(launches_can_list_all_that_is_wrong),
