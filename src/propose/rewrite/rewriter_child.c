@@ -194,6 +194,10 @@ static bool ask(const struct rewrite_in *in, struct rewriting request, struct pr
     str_finish(&bytes);
     if (!ok)
         return false;
+    if (result->end == PROC_UNSAFE) {
+        proc_result_finish(result);
+        return err_set(err, "reading a source: %s", proc_unsafe_text);
+    }
     *why = result->end == PROC_EXITED && result->status == 0 ? NULL : end_of(in->arena, result);
     return true;
 }
