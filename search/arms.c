@@ -36,8 +36,9 @@ static double arm_weight(const struct search *search, unsigned arm)
 
 double search_prior(const struct search *search, const struct search_move *move)
 {
-    return move->arm == 0 ? (double)move->prior
-                          : (double)move->prior * arm_weight(search, move->arm);
+    const double prior = (double)move->prior * search_kind_weight(search, move->kind);
+
+    return move->arm == 0 ? prior : prior * arm_weight(search, move->arm);
 }
 
 /* ---- which nodes ---- */
@@ -66,6 +67,15 @@ static int64_t lineage(const struct search *search, int64_t node)
     return node;
 }
 
+bool search_may_pair(const struct search *search, int64_t number, int64_t with)
+{
+    const struct search_node *node = &search->nodes[number];
+
+    return node->state == NODE_OK && node->reward >= LEAST_GAIN &&
+           node->reward >= search->nodes[with].reward - PAIR_REACH &&
+           !is_above(search, number, with) && !is_above(search, with, number);
+}
+
 int64_t search_partner(const struct search *search, int64_t number)
 {
     int64_t best = -1;
@@ -75,16 +85,13 @@ int64_t search_partner(const struct search *search, int64_t number)
         return -1;
     }
     for (int64_t i = 1; i < (int64_t)search->nr_nodes; i++) {
-        const struct search_node *node = &search->nodes[i];
-        bool foreign = lineage(search, i) != lineage(search, number);
-
-        if (node->state != NODE_OK || node->reward < LEAST_GAIN ||
-            node->reward < search->nodes[number].reward - PAIR_REACH ||
-            is_above(search, i, number) || is_above(search, number, i)) {
+        if (!search_may_pair(search, i, number)) {
             continue;
         }
+        bool foreign = lineage(search, i) != lineage(search, number);
+
         if (best < 0 || foreign > best_foreign ||
-            (foreign == best_foreign && node->reward > search->nodes[best].reward)) {
+            (foreign == best_foreign && search->nodes[i].reward > search->nodes[best].reward)) {
             best = i;
             best_foreign = foreign;
         }
@@ -92,22 +99,28 @@ int64_t search_partner(const struct search *search, int64_t number)
     return best;
 }
 
+bool search_allows(
+    const struct search *search, const struct search_node *node, unsigned move, bool relaxed)
+{
+    unsigned flags = node->untried[move].flags;
+
+    return !(node->closed_arms >> node->untried[move].arm & 1) &&
+           !((flags & SEARCH_FROM_BEST) && !relaxed && is_dominated(search, node)) &&
+           !((flags & SEARCH_PAIR) && node->partner == 0);
+}
+
 bool search_may_try(const struct search *search, const struct search_node *node, unsigned move)
 {
-    unsigned flags = node->moves[move].flags;
-
-    return !(node->closed_arms >> node->moves[move].arm & 1) &&
-           !((flags & SEARCH_FROM_BEST) && !search->relaxed && is_dominated(search, node)) &&
-           !((flags & SEARCH_PAIR) && search_partner(search, node - search->nodes) < 0);
+    return search_allows(search, node, move, search->relaxed);
 }
 
 unsigned search_next(const struct search *search, const struct search_node *node)
 {
-    unsigned best = node->nr_moves;
+    unsigned best = node->nr_untried;
     double most = -INFINITY;
 
-    for (unsigned m = node->nr_tried; m < node->nr_moves; m++) {
-        double prior = search_prior(search, &node->moves[m]);
+    for (unsigned m = 0; m < node->nr_untried; m++) {
+        double prior = search_prior(search, &node->untried[m]);
 
         if (prior > most && search_may_try(search, node, m)) {
             best = m;
@@ -120,44 +133,38 @@ unsigned search_next(const struct search *search, const struct search_node *node
 /* ---- fresh starts ---- */
 
 /* Arms of fresh moves take turns, those that brought more more often. */
-static double fresh_score(const struct search *search, const struct search_node *node, unsigned m)
+static double fresh_score(const struct search *search, unsigned arm)
 {
-    unsigned arm = node->moves[m].arm;
-
     return arm_weight(search, arm) / (1 + search->arms[arm].nr_asked);
 }
 
 bool search_arms_choose(const struct search *search, int64_t *number, unsigned *move)
 {
-    const struct search_node *best = NULL;
+    unsigned chosen = 0;
     double most = -INFINITY;
 
     if (search->nr_fresh >= search->options.nr_fresh_first &&
         search->nr_gainless < search->options.plateau) {
         return false;
     }
-    for (size_t i = 0; i < search->nr_nodes; i++) {
-        const struct search_node *node = &search->nodes[i];
-
-        if (!search_node_can_grow(search, node)) {
-            continue;
-        }
-        for (unsigned m = node->nr_tried; m < node->nr_moves; m++) {
-            double score;
-
-            if (!(node->moves[m].flags & SEARCH_FRESH) || !search_may_try(search, node, m)) {
-                continue;
-            }
-            score = fresh_score(search, node, m);
-            if (score > most || (score >= most && node != best && node->reward > best->reward)) {
-                best = node;
-                most = score;
-                *number = (int64_t)i;
-                *move = m;
-            }
+    for (unsigned arm = 1; arm < SEARCH_ARMS; arm++) {
+        if (search->growing[arm].nr > 0 && fresh_score(search, arm) > most) {
+            most = fresh_score(search, arm);
+            chosen = arm;
         }
     }
-    return best != NULL;
+    if (chosen == 0) {
+        return false;
+    }
+    *number = search->growing[chosen].at[0];
+    const struct search_node *node = &search->nodes[*number];
+
+    *move = 0;
+    while (node->untried[*move].arm != chosen || !(node->untried[*move].flags & SEARCH_FRESH) ||
+           !search_may_try(search, node, *move)) {
+        ++*move;
+    }
+    return true;
 }
 
 void search_arms_asked(

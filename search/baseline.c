@@ -1,67 +1,25 @@
 /* Owns the policies that the tree search must beat at equal budget: random and greedy. */
 #include "search/policy.h"
 
-/* Moves that may be tried now. */
-static unsigned nr_open_moves(const struct search *search, const struct search_node *node)
-{
-    unsigned nr = 0;
-
-    for (unsigned m = node->nr_tried; search_node_can_grow(search, node) && m < node->nr_moves;
-         m++) {
-        nr += search_may_try(search, node, m);
-    }
-    return nr;
-}
-
-/* Uniform over all pairs of a live node and a move that it has not tried. */
+/* Uniform over all pairs of a node that grows and a move that it may try: draw a node and a place
+ * among as many as the longest list has, until a move stands there. */
 static void choose_random(struct search *search, int64_t *number, unsigned *move)
 {
-    uint64_t nr_pairs = 0;
+    const struct search_node *node;
 
-    for (size_t i = 0; i < search->nr_nodes; i++) {
-        nr_pairs += nr_open_moves(search, &search->nodes[i]);
-    }
-    uint64_t pair = search_random(search, nr_pairs);
-
-    for (size_t i = 0; i < search->nr_nodes; i++) {
-        const struct search_node *node = &search->nodes[i];
-        unsigned nr = nr_open_moves(search, node);
-
-        if (pair >= nr) {
-            pair -= nr;
-            continue;
-        }
-        *number = (int64_t)i;
-        for (*move = node->nr_tried;; ++*move) {
-            if (search_may_try(search, node, *move) && pair-- == 0) {
-                return;
-            }
-        }
-    }
+    do {
+        *number = search->growing[0].at[search_random(search, search->growing[0].nr)];
+        *move = (unsigned)search_random(search, search->most_moves);
+        node = &search->nodes[*number];
+    } while (*move >= node->nr_untried || !search_may_try(search, node, *move));
 }
 
 /* The best node's most promising move; the next best node once that one has nothing left. */
 static void choose_greedy(struct search *search, int64_t *number, unsigned *move)
 {
-    const struct search_node *best = NULL;
-    unsigned nr_ties = 0;
-
-    for (size_t i = 0; i < search->nr_nodes; i++) {
-        const struct search_node *node = &search->nodes[i];
-
-        if (!search_node_can_grow(search, node) || (best && node->reward < best->reward)) {
-            continue;
-        }
-        if (!best || node->reward > best->reward) {
-            nr_ties = 0;
-        }
-        if (search_random(search, ++nr_ties) == 0) {
-            best = node;
-            *number = (int64_t)i;
-            *move = search_next(search, node);
-        }
-    }
+    *number = search->growing[0].at[0];
+    *move = search_next(search, &search->nodes[*number]);
 }
 
-const struct policy policy_random = {"random", choose_random};
-const struct policy policy_greedy = {"greedy", choose_greedy};
+const struct policy policy_random = {"random", choose_random, NULL};
+const struct policy policy_greedy = {"greedy", choose_greedy, NULL};
