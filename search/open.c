@@ -2,7 +2,7 @@
  * grow. Judged anew is only what a change can have touched. */
 #include "search/policy.h"
 
-static void append(struct list *list, int64_t number)
+static void append(struct node_list *list, int64_t number)
 {
     list->at = search_grow(list->at, &list->cap, list->nr + 1, sizeof(*list->at));
     list->at[list->nr++] = number;
@@ -30,7 +30,7 @@ static void put(struct search *search, unsigned arm, size_t place, int64_t numbe
 
 static void sift(struct search *search, unsigned arm, size_t place, int64_t number)
 {
-    const struct list *heap = &search->growing[arm];
+    const struct node_list *heap = &search->growing[arm];
 
     for (; place > 0 && search_is_better(search, number, heap->at[(place - 1) / 2]);
          place = (place - 1) / 2) {
@@ -165,7 +165,7 @@ static bool is_flagged(const struct search_node *node, unsigned flags)
 /* Judge the nodes whose moves depend on the rest of the tree. */
 static void judge_armed(struct search *search)
 {
-    struct list *armed = &search->armed;
+    struct node_list *armed = &search->armed;
     size_t nr = 0;
 
     for (size_t i = 0; i < armed->nr; i++) {
@@ -201,7 +201,7 @@ static int64_t some_partner(struct search *search, int64_t number)
 
 static void introduce(struct search *search, int64_t newcomer)
 {
-    struct list *lonely = &search->lonely;
+    struct node_list *lonely = &search->lonely;
     size_t nr = 0;
 
     for (size_t i = 0; i < lonely->nr; i++) {

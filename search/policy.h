@@ -46,7 +46,7 @@ struct search_node {
     bool open;           /* the node or a node below grows */
 };
 
-struct list {
+struct node_list {
     int64_t *at;
     size_t nr, cap;
 };
@@ -75,12 +75,13 @@ struct search {
     /* Kept as the tree changes, so that no question takes longer in a larger tree (open.c). */
     /* Heaps by search_is_better: [0] the nodes that grow, which are alive and offer a move that may
      * be tried now; [arm] those of them that may try a SEARCH_FRESH move of the arm. */
-    struct list growing[SEARCH_ARMS];
+    struct node_list growing[SEARCH_ARMS];
     size_t nr_strictly; /* nodes that grow strictly */
-    struct list armed;  /* nodes that may offer moves with flags, of which the rest decides, too */
-    struct list lonely; /* nodes that offer a pair and have no partner yet */
-    bool relaxed;       /* dominated nodes may be extended by arms, too */
-    uint64_t nr_looks;  /* how often a node was looked at so far: what tests count */
+    struct node_list
+        armed; /* nodes that may offer moves with flags, of which the rest decides, too */
+    struct node_list lonely; /* nodes that offer a pair and have no partner yet */
+    bool relaxed;            /* dominated nodes may be extended by arms, too */
+    uint64_t nr_looks;       /* how often a node was looked at so far: what tests count */
 
     struct {
         double lowest, highest;        /* rewards */

@@ -78,7 +78,7 @@ enum { POPULATION = 8, TOURNAMENT = 3 };
  * below one of those before it. */
 static unsigned population(const struct search *search, int64_t *members)
 {
-    const struct list *heap = &search->growing[0];
+    const struct node_list *heap = &search->growing[0];
     size_t border[POPULATION + 1] = {0}; /* places in the heap */
     unsigned nr = 0, nr_border = 1;
 

@@ -78,7 +78,7 @@ static void check_heaps(const struct search *search)
         assert_int_equal(search->nodes[i].grows, heaps);
         nr_strictly += heaps_of(search, i, false) != 0;
         for (unsigned arm = 0; arm < SEARCH_ARMS; arm++) {
-            const struct list *heap = &search->growing[arm];
+            const struct node_list *heap = &search->growing[arm];
 
             nr[arm] += heaps >> arm & 1;
             if (heaps >> arm & 1) {
