@@ -10,7 +10,11 @@ struct kind {
     double weight;
 };
 
-static const double AFTER_FAILURE = 0.3;
+/* In log2: 1%. */
+static const double LEAST_GAIN = 0.0143553;
+
+/* What is left of a weight after a failure, or a success without a gain. */
+static const double AFTER_NOTHING = 0.3;
 static const double LEAST_WEIGHT = 0.05, MOST_WEIGHT = 4;
 
 static uint32_t *slot_of(struct search *search, uint32_t id)
@@ -66,14 +70,12 @@ unsigned search_kind(struct search *search, uint32_t id)
     return *slot;
 }
 
-/* By roots, since sqrt is the one function of libm that all machines agree on; to 20 bits. */
+/* Of x >= 0, by roots, since sqrt is the one function of libm that all machines agree on; to 20
+ * bits. */
 static double power_of_two(double x)
 {
     double power = 1, root = 2;
 
-    if (x < 0) {
-        return 1 / power_of_two(-x);
-    }
     for (; x >= 1; x -= 1) {
         power *= 2;
     }
@@ -95,7 +97,7 @@ void search_kind_told(struct search *search, unsigned kind, bool ok, double gain
     }
     double *weight = &search->kinds.all[kind].weight;
 
-    *weight *= ok ? power_of_two(gain) : AFTER_FAILURE;
+    *weight *= ok && gain >= LEAST_GAIN ? power_of_two(gain) : AFTER_NOTHING;
     *weight = fmin(fmax(*weight, LEAST_WEIGHT), MOST_WEIGHT);
 }
 

@@ -173,9 +173,10 @@ static bool load_launches(struct store *store, int64_t id, struct candidate *c, 
     return ok;
 }
 
-static bool load_counters(struct store *store, int64_t id, struct candidate *c, struct err *err)
+static bool load_counters(
+    struct store *store, enum sql sql, int64_t id, struct candidate *c, struct err *err)
 {
-    struct query q = of_node(store, SQL_GET_COUNTERS, id);
+    struct query q = of_node(store, sql, id);
     bool row, ok;
 
     while ((ok = query_next(&q, &row, "reading counters", err)) && row) {
@@ -268,7 +269,8 @@ static bool load_timing(struct store *store, int64_t id, struct candidate *c, st
     return true;
 }
 
-static bool load_profile(struct store *store, int64_t id, struct candidate *c, struct err *err)
+/* The time of all launches and how it was taken. */
+static bool load_time(struct store *store, int64_t id, struct candidate *c, struct err *err)
 {
     struct profile *profile = &c->profile;
     struct query q = of_node(store, SQL_GET_MEASUREMENT, id);
@@ -291,12 +293,25 @@ static bool load_profile(struct store *store, int64_t id, struct candidate *c, s
     profile->no_counters = get_text(&q, c->arena);
     profile->no_energy = get_text(&q, c->arena);
     query_end(&q);
+    return db_parse_provenance(store, from, &profile->time_from, err) &&
+           load_timing(store, id, c, err);
+}
+
+static bool load_profile(struct store *store, int64_t id, struct candidate *c, struct err *err)
+{
+    struct profile *profile = &c->profile;
+
+    if (!load_time(store, id, c, err)) {
+        return false;
+    }
+    if (!c->profiled) {
+        return true;
+    }
     profile->launches =
         arena_array(c->arena, profile->nr_launches + 1u, sizeof(*profile->launches));
     profile->configs = arena_array(c->arena, profile->nr_launches + 1u, sizeof(*profile->configs));
-    return db_parse_provenance(store, from, &profile->time_from, err) &&
-           load_timing(store, id, c, err) && load_launches(store, id, c, err) &&
-           load_counters(store, id, c, err) && load_lines(store, id, c, err);
+    return load_launches(store, id, c, err) && load_counters(store, SQL_GET_COUNTERS, id, c, err) &&
+           load_lines(store, id, c, err);
 }
 
 static bool load_evidence(struct store *store, int64_t id, struct candidate *c, struct err *err)
@@ -433,10 +448,10 @@ static bool load_options(struct store *store, int64_t id, struct candidate *c, s
 }
 
 /* Reads the node's own row. *id is 0 when there is no such row. */
-static bool load_row(
-    struct store *store, int64_t node, struct candidate *c, int64_t *id, struct err *err)
+static bool load_row(struct store *store, enum sql sql, int64_t node, struct candidate *c,
+    int64_t *id, struct err *err)
 {
-    struct query q = query_start(store, SQL_GET_NODE);
+    struct query q = query_start(store, sql);
     bool row;
 
     *id = 0;
@@ -490,7 +505,7 @@ bool store_load_node(
 {
     int64_t id;
 
-    if (!db_has_run(store, err) || !load_row(store, node, c, &id, err)) {
+    if (!db_has_run(store, err) || !load_row(store, SQL_GET_NODE, node, c, &id, err)) {
         return false;
     }
     *found = id != 0;
@@ -500,6 +515,21 @@ bool store_load_node(
     parse_plan(c);
     return (load_compilation(store, id, c, err) && load_check(store, id, c, err) &&
                load_profile(store, id, c, err) && load_explanation(store, id, c, err) &&
+               load_options(store, id, c, err) && store_load_calls(store, c, err)) ||
+           err_wrap(err, "node %lld", (long long)node);
+}
+
+bool store_load_told(
+    struct store *store, int64_t node, struct candidate *c, bool *found, struct err *err)
+{
+    int64_t id;
+
+    if (!db_has_run(store, err) || !load_row(store, SQL_GET_MOVE, node, c, &id, err)) {
+        return false;
+    }
+    *found = id != 0;
+    return !*found ||
+           (load_time(store, id, c, err) && load_counters(store, SQL_GET_ENERGY, id, c, err) &&
                load_options(store, id, c, err) && store_load_calls(store, c, err)) ||
            err_wrap(err, "node %lld", (long long)node);
 }
