@@ -111,7 +111,11 @@ bool search_allows(
 
 bool search_may_try(const struct search *search, const struct search_node *node, unsigned move)
 {
-    return search_allows(search, node, move, search->relaxed);
+    const unsigned arm = node->untried[move].arm;
+
+    return !(search->wanted == SEARCH_WITH_ARM && arm == 0) &&
+           !(search->wanted == SEARCH_WITHOUT_ARM && arm != 0) &&
+           search_allows(search, node, move, search->relaxed);
 }
 
 unsigned search_next(const struct search *search, const struct search_node *node)
@@ -130,6 +134,34 @@ unsigned search_next(const struct search *search, const struct search_node *node
     return best;
 }
 
+/* The first move with the flag, and of the arm, that may be tried. Only when there is one. */
+static unsigned first_of(
+    const struct search *search, const struct search_node *node, unsigned arm, unsigned flag)
+{
+    unsigned m = 0;
+
+    while (node->untried[m].arm != arm || !(node->untried[m].flags & flag) ||
+           !search_may_try(search, node, m)) {
+        m++;
+    }
+    return m;
+}
+
+/* ---- moves that come soon ---- */
+
+bool search_soon_choose(const struct search *search, int64_t *number, unsigned *move)
+{
+    const struct node_list *soon = &search->heaps[HEAP_SOON];
+
+    if (search->wanted != SEARCH_WITHOUT_ARM || search->nr_without_arm % 2 != 0 || soon->nr == 0 ||
+        search->nodes[soon->at[0]].reward < search->nodes[search->best].reward - IN_REACH) {
+        return false;
+    }
+    *number = soon->at[0];
+    *move = first_of(search, &search->nodes[*number], 0, SEARCH_SOON);
+    return true;
+}
+
 /* ---- fresh starts ---- */
 
 /* Arms of fresh moves take turns, those that brought more more often. */
@@ -143,12 +175,15 @@ bool search_arms_choose(const struct search *search, int64_t *number, unsigned *
     unsigned chosen = 0;
     double most = -INFINITY;
 
+    if (search->wanted == SEARCH_WITHOUT_ARM) {
+        return false;
+    }
     if (search->nr_fresh >= search->options.nr_fresh_first &&
         search->nr_gainless < search->options.plateau) {
         return false;
     }
     for (unsigned arm = 1; arm < SEARCH_ARMS; arm++) {
-        if (search->growing[arm].nr > 0 && fresh_score(search, arm) > most) {
+        if (search->heaps[HEAP_FRESH + arm].nr > 0 && fresh_score(search, arm) > most) {
             most = fresh_score(search, arm);
             chosen = arm;
         }
@@ -156,14 +191,8 @@ bool search_arms_choose(const struct search *search, int64_t *number, unsigned *
     if (chosen == 0) {
         return false;
     }
-    *number = search->growing[chosen].at[0];
-    const struct search_node *node = &search->nodes[*number];
-
-    *move = 0;
-    while (node->untried[*move].arm != chosen || !(node->untried[*move].flags & SEARCH_FRESH) ||
-           !search_may_try(search, node, *move)) {
-        ++*move;
-    }
+    *number = search->heaps[HEAP_FRESH + chosen].at[0];
+    *move = first_of(search, &search->nodes[*number], chosen, SEARCH_FRESH);
     return true;
 }
 

@@ -79,10 +79,12 @@ static bool may_widen(const struct search *search, const struct search_node *nod
 static int64_t best_child(struct search *search, const struct search_node *node, double *score_out)
 {
     double root_n = sqrt(node->visits + node->pending), best = -INFINITY;
+    const enum search_moves view = search->wanted;
     int64_t chosen = -1;
     unsigned nr_ties = 0;
 
-    for (int64_t c = node->first_open; c >= 0; c = search->nodes[c].next_open) {
+    for (int64_t c = node->first_open[view]; c >= 0;
+         c = search->nodes[c].open_siblings[view].next) {
         const struct search_node *child = &search->nodes[c];
 
         search->nr_looks++;
@@ -122,8 +124,9 @@ static void choose(struct search *search, int64_t *number, unsigned *move)
         double child_score;
         int64_t child = best_child(search, node, &child_score);
 
-        if (node->grows && (child < 0 || (may_widen(search, node) &&
-                                             untried_score(search, node) >= child_score))) {
+        if (search_grows(search, node) &&
+            (child < 0 ||
+                (may_widen(search, node) && untried_score(search, node) >= child_score))) {
             *number = at;
             *move = search_next(search, node);
             return;

@@ -21,92 +21,103 @@ bool search_is_better(const struct search *search, int64_t a, int64_t b)
            search_seeded(search->options.seed, (uint64_t)b);
 }
 
-static void put(struct search *search, unsigned arm, size_t place, int64_t number)
+static void put(struct search *search, unsigned heap, size_t place, int64_t number)
 {
     search->nr_looks++;
-    search->growing[arm].at[place] = number;
-    search->nodes[number].place[arm] = (uint32_t)place;
+    search->heaps[heap].at[place] = number;
+    search->nodes[number].place[heap] = (uint32_t)place;
 }
 
-static void sift(struct search *search, unsigned arm, size_t place, int64_t number)
+static void sift(struct search *search, unsigned heap, size_t place, int64_t number)
 {
-    const struct node_list *heap = &search->growing[arm];
+    const struct node_list *list = &search->heaps[heap];
 
-    for (; place > 0 && search_is_better(search, number, heap->at[(place - 1) / 2]);
+    for (; place > 0 && search_is_better(search, number, list->at[(place - 1) / 2]);
          place = (place - 1) / 2) {
-        put(search, arm, place, heap->at[(place - 1) / 2]);
+        put(search, heap, place, list->at[(place - 1) / 2]);
     }
-    for (size_t child; (child = 2 * place + 1) < heap->nr; place = child) {
+    for (size_t child; (child = 2 * place + 1) < list->nr; place = child) {
         child +=
-            child + 1 < heap->nr && search_is_better(search, heap->at[child + 1], heap->at[child]);
-        if (!search_is_better(search, heap->at[child], number)) {
+            child + 1 < list->nr && search_is_better(search, list->at[child + 1], list->at[child]);
+        if (!search_is_better(search, list->at[child], number)) {
             break;
         }
-        put(search, arm, place, heap->at[child]);
+        put(search, heap, place, list->at[child]);
     }
-    put(search, arm, place, number);
+    put(search, heap, place, number);
 }
 
-static void join(struct search *search, unsigned arm, int64_t number)
+static void join(struct search *search, unsigned heap, int64_t number)
 {
-    append(&search->growing[arm], number);
-    sift(search, arm, search->growing[arm].nr - 1, number);
+    append(&search->heaps[heap], number);
+    sift(search, heap, search->heaps[heap].nr - 1, number);
 }
 
-static void leave(struct search *search, unsigned arm, int64_t number)
+static void leave(struct search *search, unsigned heap, int64_t number)
 {
-    const int64_t last = search->growing[arm].at[--search->growing[arm].nr];
+    const int64_t last = search->heaps[heap].at[--search->heaps[heap].nr];
 
     if (last != number) {
-        sift(search, arm, search->nodes[number].place[arm], last);
+        sift(search, heap, search->nodes[number].place[heap], last);
     }
+}
+
+bool search_grows(const struct search *search, const struct search_node *node)
+{
+    return node->heaps >> search->wanted & 1;
+}
+
+int64_t search_best_growing(const struct search *search)
+{
+    return search->heaps[search->wanted].at[0];
 }
 
 /* ---- nodes that lead to one that grows ---- */
 
-static void link_open(struct search *search, int64_t number)
+static void link_open(struct search *search, unsigned view, int64_t number)
 {
     struct search_node *node = &search->nodes[number];
-    int64_t *first = &search->nodes[node->parent].first_open;
+    int64_t *first = &search->nodes[node->parent].first_open[view];
 
-    node->next_open = *first;
+    node->open_siblings[view].next = *first;
     if (*first >= 0) {
-        search->nodes[*first].prev_open = number;
+        search->nodes[*first].open_siblings[view].prev = number;
     }
     *first = number;
 }
 
-static void unlink_open(struct search *search, int64_t number)
+static void unlink_open(struct search *search, unsigned view, int64_t number)
 {
     struct search_node *node = &search->nodes[number];
+    const int64_t next = node->open_siblings[view].next, prev = node->open_siblings[view].prev;
 
-    if (node->next_open >= 0) {
-        search->nodes[node->next_open].prev_open = node->prev_open;
+    if (next >= 0) {
+        search->nodes[next].open_siblings[view].prev = prev;
     }
-    if (node->prev_open >= 0) {
-        search->nodes[node->prev_open].next_open = node->next_open;
+    if (prev >= 0) {
+        search->nodes[prev].open_siblings[view].next = next;
     } else {
-        search->nodes[node->parent].first_open = node->next_open;
+        search->nodes[node->parent].first_open[view] = next;
     }
-    node->next_open = node->prev_open = -1;
+    node->open_siblings[view].next = node->open_siblings[view].prev = -1;
 }
 
 /* From the node up, as far as anything changes. */
-static void tell_parents(struct search *search, int64_t number)
+static void tell_parents(struct search *search, unsigned view, int64_t number)
 {
     for (int64_t n = number; n >= 0; n = search->nodes[n].parent) {
         struct search_node *node = &search->nodes[n];
-        const bool open = node->grows || node->first_open >= 0;
+        const bool open = node->heaps >> view & 1 || node->first_open[view] >= 0;
 
         search->nr_looks++;
-        if (open == node->open) {
+        if (open == (node->open >> view & 1)) {
             return;
         }
-        node->open = open;
+        node->open ^= (uint8_t)(1u << view);
         if (node->parent >= 0 && open) {
-            link_open(search, n);
+            link_open(search, view, n);
         } else if (node->parent >= 0) {
-            unlink_open(search, n);
+            unlink_open(search, view, n);
         }
     }
 }
@@ -114,7 +125,7 @@ static void tell_parents(struct search *search, int64_t number)
 /* ---- judgement ---- */
 
 /* The heaps in which the node belongs, as bits. */
-static uint8_t heaps_of(const struct search *search, const struct search_node *node, bool relaxed)
+static uint16_t heaps_of(const struct search *search, const struct search_node *node, bool relaxed)
 {
     unsigned heaps = 0;
 
@@ -122,35 +133,44 @@ static uint8_t heaps_of(const struct search *search, const struct search_node *n
         return 0;
     }
     for (unsigned m = 0; m < node->nr_untried; m++) {
+        const struct search_move *move = &node->untried[m];
+
         if (search_allows(search, node, m, relaxed)) {
-            heaps |= 1;
-            heaps |= node->untried[m].flags & SEARCH_FRESH ? 1u << node->untried[m].arm : 0;
+            heaps |= 1u << SEARCH_ALL;
+            heaps |= 1u << (move->arm ? SEARCH_WITH_ARM : SEARCH_WITHOUT_ARM);
+            heaps |= move->arm && move->flags & SEARCH_FRESH ? 1u << (HEAP_FRESH + move->arm) : 0;
+            heaps |= !move->arm && move->flags & SEARCH_SOON ? 1u << HEAP_SOON : 0;
         }
     }
-    return (uint8_t)heaps;
+    return (uint16_t)heaps;
 }
 
 void search_judge(struct search *search, int64_t number)
 {
     struct search_node *node = &search->nodes[number];
-    const uint8_t strictly = heaps_of(search, node, false), before = node->grows;
+    const unsigned strictly = heaps_of(search, node, false), before = node->heaps;
 
     search->nr_looks++;
-    search->nr_strictly += strictly != 0;
-    search->nr_strictly -= node->grows_strictly;
-    node->grows_strictly = strictly != 0;
-    node->grows = search->relaxed ? heaps_of(search, node, true) : strictly;
-    for (unsigned arm = 0; arm < SEARCH_ARMS; arm++) {
-        const unsigned is = node->grows >> arm & 1, was = before >> arm & 1;
+    node->heaps = search->relaxed ? heaps_of(search, node, true) : (uint16_t)strictly;
+    for (unsigned heap = 0; heap < NR_HEAPS; heap++) {
+        const unsigned is = node->heaps >> heap & 1, was = before >> heap & 1;
 
         if (is && !was) {
-            join(search, arm, number);
+            join(search, heap, number);
         } else if (was && !is) {
-            leave(search, arm, number);
+            leave(search, heap, number);
         }
     }
-    tell_parents(search, number);
+    for (unsigned view = 0; view < NR_VIEWS; view++) {
+        search->nr_strictly[view] += strictly >> view & 1;
+        search->nr_strictly[view] -= node->strictly >> view & 1;
+        tell_parents(search, view, number);
+    }
+    node->strictly = strictly & ((1u << NR_VIEWS) - 1);
 }
+
+/* Of moves that the rest of the tree may forbid or allow. */
+enum { DEPENDS = SEARCH_FROM_BEST | SEARCH_PAIR };
 
 static bool is_flagged(const struct search_node *node, unsigned flags)
 {
@@ -170,7 +190,7 @@ static void judge_armed(struct search *search)
 
     for (size_t i = 0; i < armed->nr; i++) {
         search_judge(search, armed->at[i]);
-        if (is_flagged(&search->nodes[armed->at[i]], ~0u)) {
+        if (is_flagged(&search->nodes[armed->at[i]], DEPENDS)) {
             armed->at[nr++] = armed->at[i];
         }
     }
@@ -233,18 +253,18 @@ void search_opened(struct search *search, int64_t number)
     if (search->best == number) { /* others may be dominated now */
         judge_armed(search);
     }
-    if (is_flagged(node, ~0u)) {
+    if (is_flagged(node, DEPENDS)) {
         append(&search->armed, number);
     }
 }
 
 bool search_anything_open(struct search *search)
 {
-    const bool relaxed = search->nr_strictly == 0;
+    const bool relaxed = search->nr_strictly[search->wanted] == 0;
 
     if (relaxed != search->relaxed) {
         search->relaxed = relaxed;
         judge_armed(search);
     }
-    return search->growing[0].nr > 0;
+    return search->heaps[search->wanted].nr > 0;
 }

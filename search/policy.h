@@ -12,20 +12,33 @@
 
 enum node_state { NODE_PENDING, NODE_OK, NODE_FAILED };
 
+/* What an ask may be for is kept apart: the nodes that grow, and those that lead to one, differ. */
+enum { NR_VIEWS = SEARCH_WITHOUT_ARM + 1 };
+
+/* The heaps of nodes, best first: for each view those that grow, which are alive and offer a move
+ * that may be tried now; and those that may try a move of a special kind. */
+enum {
+    HEAP_SOON = NR_VIEWS,
+    HEAP_FRESH = HEAP_SOON, /* + arm, which is at least 1 */
+    NR_HEAPS = HEAP_FRESH + SEARCH_ARMS
+};
+
 struct search_node {
-    /* What a walk over siblings reads comes first, in one cache line. */
-    int64_t next_open, prev_open; /* the siblings that are open, too; -1: none */
-    double sum, best;             /* of the whole subtree, this node included, as far as told */
+    /* What a walk over siblings reads comes first. */
+    struct {
+        int64_t next, prev; /* the siblings that are open, too; -1: none */
+    } open_siblings[NR_VIEWS];
+    double sum, best; /* of the whole subtree, this node included, as far as told */
     unsigned nr_values;
     unsigned visits;  /* of the subtree: outcomes told, failures included */
     unsigned pending; /* of the subtree: picks given out and not told yet */
     float prior;      /* of the move that led here */
 
-    int64_t parent;     /* -1 for the root */
-    int64_t first_open; /* open children, the one that opened last first; -1: none */
-    double reward;      /* own, clipped; meaningful when NODE_OK */
-    unsigned depth;     /* moves from the root */
-    unsigned kind;      /* of the move that led here: index into kinds.all */
+    int64_t parent;                        /* -1 for the root */
+    int64_t first_open[NR_VIEWS];          /* open children, the newest to open first; -1: none */
+    double reward;                         /* own, clipped; meaningful when NODE_OK */
+    unsigned depth;                        /* moves from the root */
+    unsigned kind;                         /* of the move that led here: index into kinds.all */
     unsigned nr_ok, nr_failed, nr_pending; /* children, by state */
 
     /* The moves that the node still offers, most promising first, equal priors in a seeded order.
@@ -35,15 +48,14 @@ struct search_node {
 
     int64_t
         partner; /* one that it may be combined with, for nodes that offer a pair; 0: none yet */
-    uint32_t place[SEARCH_ARMS]; /* in search->growing[] */
-    uint8_t grows; /* bits: in which of search->growing the node is; 0: nothing may be tried now */
+    uint32_t place[NR_HEAPS];
     enum node_state state;
+    uint16_t heaps;      /* bits: in which heaps the node is */
+    uint8_t strictly;    /* bits: in which views it would grow, even were the search not relaxed */
+    uint8_t open;        /* bits: in which views the node or a node below grows */
     uint8_t arm;         /* of the move that led here */
     uint8_t closed_arms; /* bits: an outcome said that no other move of the arm is worth trying */
     bool has_arms;       /* a move with an arm was given out */
-
-    bool grows_strictly; /* would, even were the search not relaxed */
-    bool open;           /* the node or a node below grows */
 };
 
 struct node_list {
@@ -73,15 +85,14 @@ struct search {
     size_t nr_best_after, cap_best_after;
 
     /* Kept as the tree changes, so that no question takes longer in a larger tree (open.c). */
-    /* Heaps by search_is_better: [0] the nodes that grow, which are alive and offer a move that may
-     * be tried now; [arm] those of them that may try a SEARCH_FRESH move of the arm. */
-    struct node_list growing[SEARCH_ARMS];
-    size_t nr_strictly; /* nodes that grow strictly */
+    struct node_list heaps[NR_HEAPS]; /* by search_is_better */
+    size_t nr_strictly[NR_VIEWS];     /* nodes that grow strictly */
     struct node_list
         armed; /* nodes that may offer moves with flags, of which the rest decides, too */
-    struct node_list lonely; /* nodes that offer a pair and have no partner yet */
-    bool relaxed;            /* dominated nodes may be extended by arms, too */
-    uint64_t nr_looks;       /* how often a node was looked at so far: what tests count */
+    struct node_list lonely;  /* nodes that offer a pair and have no partner yet */
+    bool relaxed;             /* dominated nodes may be extended by arms, too */
+    enum search_moves wanted; /* by the ask in hand: the view of the tree that counts */
+    uint64_t nr_looks;        /* how often a node was looked at so far: what tests count */
 
     struct {
         double lowest, highest;        /* rewards */
@@ -100,8 +111,9 @@ struct search {
         unsigned nr_asked, nr_told;
         double gain; /* sum, over the best node before */
     } arms[SEARCH_ARMS];
-    unsigned nr_fresh;    /* SEARCH_FRESH moves given out */
-    unsigned nr_gainless; /* outcomes of arms since the last gain, or the last fresh move */
+    unsigned nr_fresh;       /* SEARCH_FRESH moves given out */
+    unsigned nr_gainless;    /* outcomes of arms since the last gain, or the last fresh move */
+    unsigned nr_without_arm; /* asks for SEARCH_WITHOUT_ARM so far */
 };
 
 struct policy {
@@ -113,7 +125,8 @@ struct policy {
     void (*told)(struct search *search, int64_t node);
 };
 
-extern const struct policy policy_mcts, policy_random, policy_greedy, policy_beam, policy_evolution;
+extern const struct policy policy_mcts, policy_random, policy_greedy, policy_beam, policy_evolution,
+    policy_best_of_n;
 
 /* Rewards are clipped: a kernel 256 times faster than the original teaches nothing more than one
  * 128 times faster, and a very slow kernel is no better a guide than a slow one. */
@@ -127,6 +140,10 @@ void *search_grow(void *array, size_t *cap, size_t need, size_t bytes_each);
 uint64_t search_seeded(uint64_t seed, uint64_t stream);
 /* The higher reward; among equals, what the seed says. */
 bool search_is_better(const struct search *search, int64_t a, int64_t b);
+/* The node grows in the view that counts. */
+bool search_grows(const struct search *search, const struct search_node *node);
+/* The best of the nodes that grow. Only when there is one. */
+int64_t search_best_growing(const struct search *search);
 bool search_node_dead(const struct search *search, const struct search_node *node);
 /* May the untried move be tried now? */
 bool search_may_try(const struct search *search, const struct search_node *node, unsigned move);
@@ -141,7 +158,8 @@ unsigned search_next(const struct search *search, const struct search_node *node
 void search_judge(struct search *search, int64_t node);
 /* The node has just come out right, and search->best is up to date. */
 void search_opened(struct search *search, int64_t node);
-/* Before a choice: dominated nodes take part only when nothing else is left. False: nothing is. */
+/* Before a choice, in the view that counts: dominated nodes take part only when nothing else is
+ * left. False: nothing is. */
 bool search_anything_open(struct search *search);
 
 /* ---- arms (arms.c) ---- */
@@ -157,6 +175,8 @@ void search_arms_asked(
     struct search *search, struct search_node *node, const struct search_move *move);
 /* A node was told; to be called before the node can become the best. */
 void search_arms_told(struct search *search, const struct search_node *node, bool ok);
+/* Choose a SEARCH_SOON move, where the ask is for one. False: a policy chooses. */
+bool search_soon_choose(const struct search *search, int64_t *node, unsigned *move);
 /* Choose a fresh move, where the run begins or has come to a plateau. False: a policy chooses. */
 bool search_arms_choose(const struct search *search, int64_t *node, unsigned *move);
 

@@ -46,7 +46,7 @@ static int64_t beam_next(struct search *search, const struct layer *layer, unsig
         const struct search_node *node = &search->nodes[layer->best[i]];
 
         search->nr_looks++;
-        if (node->grows && node->nr_tried < fewest) {
+        if (search_grows(search, node) && node->nr_tried < fewest) {
             chosen = layer->best[i];
             fewest = node->nr_tried;
         }
@@ -62,7 +62,7 @@ static void choose_beam(struct search *search, int64_t *number, unsigned *move)
             *number = beam_next(search, &search->layers[depth], branch);
         }
         if (*number < 0 && branch >= search->most_moves) { /* what grows lies beside the beam */
-            *number = search->growing[0].at[0];
+            *number = search_best_growing(search);
         }
     }
     *move = search_next(search, &search->nodes[*number]);
@@ -78,7 +78,7 @@ enum { POPULATION = 8, TOURNAMENT = 3 };
  * below one of those before it. */
 static unsigned population(const struct search *search, int64_t *members)
 {
-    const struct node_list *heap = &search->growing[0];
+    const struct node_list *heap = &search->heaps[search->wanted];
     size_t border[POPULATION + 1] = {0}; /* places in the heap */
     unsigned nr = 0, nr_border = 1;
 

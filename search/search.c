@@ -11,9 +11,10 @@ static const double DEFAULT_C_PUCT = 1.7;
 static const double DEFAULT_BEST_SHARE = 0.6;
 enum { DEFAULT_FAILURES_TO_DIE = 5, DEFAULT_PLATEAU = 3 };
 
-static const struct policy *const policies[] = {
-    &policy_mcts, &policy_random, &policy_greedy, &policy_beam, &policy_evolution};
-const char *const search_policies[] = {"mcts", "random", "greedy", "beam", "evolution", NULL};
+static const struct policy *const policies[] = {&policy_mcts, &policy_random, &policy_greedy,
+    &policy_beam, &policy_evolution, &policy_best_of_n};
+const char *const search_policies[] = {
+    "mcts", "random", "greedy", "beam", "evolution", "best_of_n", NULL};
 
 void *search_grow(void *array, size_t *cap, size_t need, size_t bytes_each)
 {
@@ -117,8 +118,8 @@ void search_destroy(struct search *search)
     }
     free(search->nodes);
     free(search->best_after);
-    for (unsigned arm = 0; arm < SEARCH_ARMS; arm++) {
-        free(search->growing[arm].at);
+    for (unsigned heap = 0; heap < NR_HEAPS; heap++) {
+        free(search->heaps[heap].at);
     }
     free(search->armed.at);
     free(search->lonely.at);
@@ -140,10 +141,12 @@ static int64_t add_node(struct search *search, int64_t parent, const struct sear
         .state = NODE_PENDING,
         .prior = move->prior,
         .arm = move->arm,
-        .kind = move->kind,
-        .first_open = -1,
-        .next_open = -1,
-        .prev_open = -1};
+        .kind = move->kind};
+    for (unsigned view = 0; view < NR_VIEWS; view++) {
+        search->nodes[number].first_open[view] = -1;
+        search->nodes[number].open_siblings[view].next = -1;
+        search->nodes[number].open_siblings[view].prev = -1;
+    }
     if (parent >= 0) {
         search->nodes[parent].nr_pending++;
     }
@@ -211,6 +214,9 @@ static void record_best(struct search *search, int64_t number)
 
     if (search->best < 0 || nodes[number].reward > nodes[search->best].reward) {
         search->best = number;
+    }
+    if (search->options.arms_converge && nodes[number].arm == 0) {
+        return;
     }
     search->best_after = search_grow(search->best_after, &search->cap_best_after,
         search->nr_best_after + 1, sizeof(*search->best_after));
@@ -295,22 +301,47 @@ static struct search_move give_out(struct search_node *node, unsigned chosen)
 
 bool search_ask(struct search *search, struct search_pick *pick)
 {
+    return search_ask_for(search, SEARCH_ALL, pick);
+}
+
+bool search_ask_for(struct search *search, enum search_moves moves, struct search_pick *pick)
+{
     int64_t parent = 0;
     unsigned chosen = 0;
 
+    search->wanted = moves;
     if (!search_anything_open(search)) {
         return false;
     }
     search->rng = search_seeded(search->options.seed, 2 * search->nr_asked++);
-    if (!search_arms_choose(search, &parent, &chosen)) {
+    if (!search_soon_choose(search, &parent, &chosen) &&
+        !search_arms_choose(search, &parent, &chosen)) {
         search->policy->choose(search, &parent, &chosen);
     }
+    search->nr_without_arm += moves == SEARCH_WITHOUT_ARM;
     struct search_move move = give_out(&search->nodes[parent], chosen);
 
     search_arms_asked(search, &search->nodes[parent], &move);
     search_judge(search, parent);
     *pick = (struct search_pick){.parent = parent, .move = move.id};
     pick->node = add_node(search, parent, &move);
+    return true;
+}
+
+bool search_follow(
+    struct search *search, int64_t parent, const struct search_move *move, struct search_pick *pick)
+{
+    if (parent < 0 || (size_t)parent >= search->nr_nodes ||
+        search->nodes[parent].state != NODE_OK) {
+        return false;
+    }
+    struct search_move follows = *move;
+
+    follows.kind = search_kind(search, move->kind);
+    search_arms_asked(search, &search->nodes[parent], move);
+    search_judge(search, parent);
+    *pick = (struct search_pick){.parent = parent, .move = move->id};
+    pick->node = add_node(search, parent, &follows);
     return true;
 }
 

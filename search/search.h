@@ -30,6 +30,7 @@ struct search_options {
     unsigned nr_fresh_first; /* so many SEARCH_FRESH moves are tried before anything else */
     unsigned plateau; /* outcomes of arms without a gain, after which a SEARCH_FRESH move is tried;
                          0: the default */
+    bool arms_converge; /* successes of moves with an arm alone count for search_converged */
 };
 
 /* A kind of move whose worth is learned over the whole tree: its prior is scaled by the gains over
@@ -43,8 +44,14 @@ enum {
      * else is left. */
     SEARCH_FROM_BEST = 1,
     SEARCH_FRESH = 2, /* a new start, for a run's beginning and for a plateau */
-    SEARCH_PAIR = 4   /* needs a second node: search_partner */
+    SEARCH_PAIR = 4,  /* needs a second node: search_partner */
+    /* Of moves without an arm: every second ask for such moves tries one of these first, of the
+     * best node that has one and at least half of the best's speed. */
+    SEARCH_SOON = 8
 };
+
+/* Which moves an ask is for. */
+enum search_moves { SEARCH_ALL, SEARCH_WITH_ARM, SEARCH_WITHOUT_ARM };
 
 /* A move that a node offers. id is the caller's (unique within the node). */
 struct search_move {
@@ -83,7 +90,12 @@ void search_add_root(struct search *search, const struct search_outcome *outcome
 
 /* False: nothing is left to try now, since every node is dead or exhausted. While picks are
  * pending, tell their outcomes and ask again: they may open new nodes. */
-bool search_ask(struct search *search, struct search_pick *pick);
+bool search_ask(struct search *search, struct search_pick *pick); /* for SEARCH_ALL */
+bool search_ask_for(struct search *search, enum search_moves moves, struct search_pick *pick);
+/* Extend a node by a move that the caller names, and that no list of moves needs to have: a step
+ * that follows from the step before. False: there is no such node, or it failed. */
+bool search_follow(struct search *search, int64_t parent, const struct search_move *move,
+    struct search_pick *pick);
 void search_tell(
     struct search *search, const struct search_pick *pick, const struct search_outcome *outcome);
 

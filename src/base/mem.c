@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 static void *or_die(void *p, size_t bytes)
 {
@@ -13,6 +16,14 @@ static void *or_die(void *p, size_t bytes)
         abort();
     }
     return p;
+}
+
+void mem_keep(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that glibc takes */
+    mallopt(M_TRIM_THRESHOLD, 512 << 20);
+#endif
 }
 
 void *xmalloc(size_t bytes)

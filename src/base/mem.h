@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Memory that was freed stays with the process, for programs that take and free much again and
+ * again: pages that come anew must be cleared. */
+void mem_keep(void);
+
 void *xmalloc(size_t bytes);
 void *xcalloc(size_t nr, size_t bytes_each); /* zeroed */
 void *xrealloc(void *old, size_t bytes);

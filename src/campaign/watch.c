@@ -52,7 +52,7 @@ static void add_state(const struct run_info *run, long holder, struct str *out)
 
 static void add_counts(const struct store_digest *d, struct str *out)
 {
-    report_counts(out, (uint64_t)d->nr_evaluated, d->verdicts, d->recalled);
+    report_counts(out, (uint64_t)d->nr_evaluated, (uint64_t)d->nr_fill, d->verdicts, d->recalled);
     if (d->nr_calls) {
         str_add(out, "; ");
         str_add_count(out, d->nr_calls, "call");
@@ -111,9 +111,10 @@ static void add_run_json(const struct seen *s, long holder, struct str *out)
     add_text(out, "budget", s->run.budget);
     add_text(out, "started", s->run.started);
     add_text(out, "stopped_by", holder || !s->run.done ? NULL : s->run.why_stopped);
-    str_addf(out, ", \"seed\": %llu, \"evaluated\": %lld, \"nodes\": %lld, \"best\": %lld",
-        (unsigned long long)s->run.seed, (long long)d->nr_evaluated, (long long)d->nr_nodes,
-        (long long)d->best);
+    str_addf(out,
+        ", \"seed\": %llu, \"evaluated\": %lld, \"fill\": %lld, \"nodes\": %lld, \"best\": %lld",
+        (unsigned long long)s->run.seed, (long long)d->nr_evaluated, (long long)d->nr_fill,
+        (long long)d->nr_nodes, (long long)d->best);
     add_number(out, "speedup", d->best < 0 ? (double)NAN : d->speedup);
     add_number(out, "time_ns", d->best < 0 ? (double)NAN : d->best_ns);
     add_text(out, "from", d->best < 0 ? NULL : provenance_name(d->from));

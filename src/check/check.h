@@ -61,7 +61,7 @@ bool check_timed(
  * caller that goes on in several processes. */
 bool check_prepare(struct checker *checker, struct err *err);
 
-/* Has check_timed looked at the candidate? By the note. */
+/* Has check_timed looked at the candidate? */
 bool check_has_timed(const struct candidate *c);
 
 #endif

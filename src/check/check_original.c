@@ -145,7 +145,9 @@ bool original_reference(struct checker *k, unsigned shape, const struct input_se
     *r = (struct reference){.shape = shape, .asked = *set, .set = *set};
     *kept = false;
     /* Inputs that nobody declared may make the original race where it else does not. */
-    if (!original_run(k, shape, set, !usual && k->sanitize, &r->outputs, result, err))
+    const bool may_race = !usual && (!k->oblivious || set->other_scalars);
+
+    if (!original_run(k, shape, set, may_race && k->sanitize, &r->outputs, result, err))
         return false;
     if (!usual && result->verdict == VERDICT_OK && set->style != INPUT_NAN &&
         !outputs_finite(k->task, &r->outputs))
@@ -330,6 +332,7 @@ static bool try_shape(
     if (!ok)
         return false;
     k->costs[shape] = result->thread_insts;
+    k->oblivious = result->oblivious;
     *clean = result->verdict == VERDICT_OK &&
              (kind == SHAPE_DERIVED || kind == SHAPE_LONG
                      ? outputs_written(k->task, &r.outputs, POISON_FIRST)

@@ -15,10 +15,11 @@
 #include <string.h>
 
 /* Warp instructions that a run of the original may take before a sample of its blocks stands for
- * it: a run of a second or two. A sample may take a quarter of that. */
+ * it: in a search a run of a tenth of a second, since every variant that would be the fastest runs
+ * as well. A sample may take a quarter of that. */
 static uint64_t whole_limit(const struct checker *k)
 {
-    return k->timed_insts ? k->timed_insts : UINT64_C(1) << 25;
+    return k->timed_insts ? k->timed_insts : UINT64_C(1) << 22;
 }
 
 enum {
@@ -231,7 +232,7 @@ static const char said[] = "the timed size";
 
 bool check_has_timed(const struct candidate *c)
 {
-    return c->check.note && strstr(c->check.note, said);
+    return c->check.timed;
 }
 
 static void fail_timed(const struct checker *k, struct candidate *c, const struct mismatch *m,
@@ -300,13 +301,15 @@ static uint64_t candidate_limit(const struct checker *k)
 }
 
 /* Where the original has run in a sample, the candidate runs whole as long as that takes no longer
- * than a whole run of the original may, and in the same sample else. */
+ * than a whole run of the original may, and in the same sample else. *thread_insts: what a whole
+ * run takes at least, where that turned out to be too long. */
 static bool run_whole_or_sample(struct checker *k, struct candidate *c,
-    struct device_module *module, bool *sampled, struct device_result *result, struct err *err)
+    struct device_module *module, bool *sampled, uint64_t *thread_insts,
+    struct device_result *result, struct err *err)
 {
     struct timed *t = k->timed;
     const uint64_t seed = rng_mix(c->seed, 77);
-    const double known = counters_get(&c->profile.total, METRIC_THREAD_INST) / 32;
+    const double known = counters_get(&c->profile.total, METRIC_WARP_INST);
 
     *sampled = t->stretch > 0 && known > (double)whole_limit(k);
     *result = (struct device_result){.verdict = VERDICT_TIMEOUT};
@@ -317,6 +320,7 @@ static bool run_whole_or_sample(struct checker *k, struct candidate *c,
     if (t->stretch <= 0 || result->verdict != VERDICT_TIMEOUT || c->plan.nr_launches != 1)
         return true;
     *sampled = true;
+    *thread_insts = result->thread_insts;
     return run_at(k, &c->plan, &c->compilation, module, true, candidate_limit(k), seed, c->arena,
         &t->got, result, err);
 }
@@ -329,7 +333,7 @@ static bool run_candidate(struct checker *k, struct candidate *c, struct device_
     struct device_result result;
     bool sampled, ok;
 
-    ok = run_whole_or_sample(k, c, module, &sampled, &result, err) &&
+    ok = run_whole_or_sample(k, c, module, &sampled, thread_insts, &result, err) &&
          (t->stretch <= 0 || copy_arrays(k->task, &k->task->timed.sizes, &t->outputs, &want, err));
     if (ok && t->stretch > 0 && result.verdict == VERDICT_TIMEOUT)
         add_note(
@@ -359,6 +363,7 @@ bool check_timed(struct checker *k, struct candidate *c, uint64_t *thread_insts,
         return true;
     if (!k->timed && !prepare(k, err))
         return err_wrap(err, "comparing at %s", said);
+    c->check.timed = true;
     if (k->timed->done_by_shape) {
         add_note(c, arena_printf(c->arena, "%s is one of these", said));
         return true;

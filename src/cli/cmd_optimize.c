@@ -107,6 +107,7 @@ static bool finish(struct search_parts *p, const char *why, struct err *err)
         .elapsed_s = result.state.elapsed_s,
         .nr_nodes = result.state.nr_nodes,
         .nr_evaluated = result.state.nr_evaluated,
+        .nr_fill = result.state.nr_fill,
         .nr_ok = result.state.nr_ok,
         .nr_reused = result.state.nr_reused,
         .verdicts = result.state.verdicts,

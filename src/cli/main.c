@@ -1,5 +1,6 @@
 /* Owns the process: argv in, exit status out, and everything that is printed. */
 #include "base/log.h"
+#include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "device/device.h"
@@ -23,6 +24,7 @@ int main(int argc, char **argv)
     struct err err;
     int status = EXIT_DONE;
 
+    mem_keep();
     propose_hide_keys();
     if (!options_parse(&options, argc, argv, &err)) {
         fprintf(stderr, "keet-opt: %s\n", err.text);

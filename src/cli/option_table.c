@@ -40,8 +40,9 @@ const struct option_row option_table[] = {
     {"budget", 0, "N|TIME", SEARCH, SECTION_SEARCH, OWN(option_budget), .common = true,
         .help = "stop after N evaluated variants, or after a time: 90s, 10m, 2h (default 50)"},
     {"policy", 0, "NAME", SEARCH, SECTION_SEARCH, OWN(option_policy),
-        .words = "mcts random greedy beam evolution",
-        .help = "what is extended next: mcts (default), random, greedy, beam, evolution"},
+        .words = "mcts random greedy beam evolution best_of_n",
+        .help = "what is extended next: mcts (default), random, greedy, beam, evolution; "
+                "best_of_n: the original alone, by tries that know nothing of each other"},
     {"objective", 0, "NAME", SEARCH | V(RUN) | V(EXPLAIN), SECTION_SEARCH, OWN(option_objective),
         .words = "time energy edp",
         .help = "time (default), energy or edp: joules measured by the GPU, and less of them "
@@ -90,6 +91,16 @@ const struct option_row option_table[] = {
         .help = "stop at this sum, by the table prompts/prices.txt"},
     {"prompt-tokens", 0, "N", SEARCH, SECTION_MODEL, COUNT(prompt_tokens, 1, 10000000),
         .rare = true, .help = "the longest prompt, in tokens of four bytes (default 24000)"},
+    {"fill", 0, "N", SEARCH, SECTION_MODEL, COUNT(fill, 0, 1000),
+        .help = "evaluations of rewriter and tuner for each answer of a model, while models think; "
+                "the budget then counts answers alone (default 8; 0: all share the budget)"},
+    {"episodes", 0, "HOW", SEARCH, SECTION_MODEL, OWN(option_episodes), .words = "off on only",
+        .help = "requests that are conversations with tools, of several tries: off (default), on "
+                "(beside single requests), only"},
+    {"no-techniques", 0, NULL, SEARCH, SECTION_MODEL, SET(no_techniques), .rare = true,
+        .help = "no pages of techniques in prompts; to compare"},
+    {"no-best", 0, NULL, SEARCH, SECTION_MODEL, SET(no_best), .rare = true,
+        .help = "requests start from any version and do not show the best; to compare"},
     {"model-only", 0, NULL, SEARCH, SECTION_MODEL, SET(model_only), .rare = true,
         .help = "neither rewriter nor tuner"},
     {"instructions", 0, "FILE", SEARCH, SECTION_MODEL, TEXT(instructions_path), .words = "FILE",

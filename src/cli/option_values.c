@@ -61,6 +61,16 @@ bool option_one_of(struct err *err, const char *option, const char *name, const 
     return false;
 }
 
+bool option_episodes(struct options *options, const char *how, struct err *err)
+{
+    static const char *const words[] = {"off", "on", "only", NULL};
+
+    for (unsigned i = 0; words[i]; i++)
+        if (strcmp(how, words[i]) == 0)
+            options->episodes = i;
+    return str_among(how, words) || option_one_of(err, "--episodes", how, words);
+}
+
 bool option_policy(struct options *options, const char *name, struct err *err)
 {
     options->policy = name;

@@ -208,6 +208,7 @@ bool options_parse(struct options *options, int argc, char **argv, struct err *e
         .budget_text = "50",
         .budget_nodes = 50,
         .window = 64,
+        .fill = 8,
         .device = "auto",
         .policy = "mcts",
         .seed = 1,

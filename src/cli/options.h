@@ -110,7 +110,9 @@ struct options {
     const char *techniques_dir;       /* the user's own pages; NULL: none */
     const char *instructions_path;    /* the user's own word to models; NULL: none */
     unsigned call_s;                  /* the time that a call may take; 0: the endpoint's default */
-    bool no_memory, plan, no_plan, show_prompt;
+    unsigned fill;     /* evaluations of rewriter and tuner for each answer of a model */
+    unsigned episodes; /* as enum episodes of propose.h */
+    bool no_memory, plan, no_plan, show_prompt, no_techniques, no_best;
     bool model_only; /* neither rewriter nor tuner: for comparisons */
     struct campaign_options campaign;
     bool help, version;                     /* --help, --version */

@@ -50,6 +50,10 @@ struct session_options options_session(const struct options *o)
         .instructions_path = o->instructions_path,
         .call_s = o->call_s,
         .model_only = o->model_only,
+        .fill = o->fill,
+        .episodes = (enum episodes)o->episodes,
+        .no_techniques = o->no_techniques,
+        .no_best = o->no_best,
         .show_prompt = o->show_prompt,
     };
 }

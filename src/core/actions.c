@@ -30,7 +30,7 @@ bool action_parse(const char *name, enum action *action)
 
 bool action_is_request(enum action action)
 {
-    return action >= ACTION_DESIGN && action <= ACTION_PARAMETERISE;
+    return action >= ACTION_DESIGN && action <= ACTION_EPISODE;
 }
 
 bool action_rewrites(enum action action)

@@ -86,8 +86,13 @@ const char *bound_name(enum bound bound)
 
 bool candidate_cost(const struct candidate *c)
 {
-    return !c->recalled && c->verdict != VERDICT_DECLINED &&
-           (c->nr_calls == 0 || c->calls[c->nr_calls - 1].verdict != VERDICT_DECLINED);
+    return !c->recalled && verdict_costs(c->verdict) &&
+           (c->nr_calls == 0 || verdict_costs(c->calls[c->nr_calls - 1].verdict));
+}
+
+bool model_call_goes_on(const struct model_call *call)
+{
+    return strcmp(call->outcome, CALL_LOOK_UP) == 0 || strcmp(call->outcome, CALL_NO_TOOLS) == 0;
 }
 
 unsigned candidate_nr_repairs(const struct candidate *c)
@@ -95,7 +100,7 @@ unsigned candidate_nr_repairs(const struct candidate *c)
     unsigned nr = 0;
 
     for (unsigned i = 0; i < c->nr_calls; i++) {
-        nr += strcmp(c->calls[i].purpose, "repair") == 0;
+        nr += strcmp(c->calls[i].purpose, "repair") == 0 && !model_call_goes_on(&c->calls[i]);
     }
     return nr;
 }
@@ -108,6 +113,16 @@ bool candidate_settled(const struct candidate *c)
 bool candidate_evaluated(const struct candidate *c)
 {
     return candidate_settled(c) || c->reused;
+}
+
+void candidate_note_verdict(struct candidate *c)
+{
+    struct model_call *last = c->nr_calls > 0 ? &c->calls[c->nr_calls - 1] : NULL;
+
+    if (!last || !verdict_costs(last->verdict))
+        return;
+    last->verdict = c->verdict;
+    last->verdict_text = c->verdict_text;
 }
 
 struct model_call *candidate_add_call(struct candidate *c)

@@ -60,7 +60,8 @@ struct check_result {
     const char *worst_array;
     uint64_t worst_index;
     bool nondeterministic_allowed; /* float atomics explain the differences seen */
-    const char *note;              /* what was checked and how, one line */
+    bool timed; /* outputs at the timed sizes are compared, or the note says why not; not stored */
+    const char *note; /* what was checked and how, one line */
 };
 
 enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL };
@@ -126,7 +127,9 @@ struct model_call {
     const char *prompt;  /* all messages, each under its role */
     const char *reply;   /* NULL when no answer came */
     const char *error;   /* why no answer came, or the fault in its form; NULL: none */
-    const char *outcome; /* "asked" until an answer is there; then ok, truncated, refused, ... */
+    /* "asked" until an answer is there; then ok, truncated, refused, ..., or one of the two below:
+     * the question goes on in the next call. */
+    const char *outcome;
     uint64_t tokens_in, tokens_out, tokens_cached; /* cached: a part of tokens_in */
     bool tokens_estimated;                         /* by bytes/4: the endpoint did not say */
     /* Tokens of attempts that broke after the answer had begun, estimated. The counts above do not
@@ -140,6 +143,11 @@ struct model_call {
     enum verdict verdict; /* of the code in the reply; OK for plans */
     const char *verdict_text;
 };
+
+/* The answer asked for look-ups, and: the endpoint refused definitions of tools. */
+#define CALL_LOOK_UP "look_up"
+#define CALL_NO_TOOLS "no_tools"
+bool model_call_goes_on(const struct model_call *call);
 
 /* What the calls of a run took together. */
 struct model_spent {
@@ -203,6 +211,8 @@ void candidate_begin(
 bool candidate_fail(struct candidate *c, enum verdict verdict, unsigned line, const char *format,
     ...) __attribute__((format(printf, 4, 5)));
 
+/* The candidate's verdict goes into the record of the call that led to it. */
+void candidate_note_verdict(struct candidate *c);
 /* Adds a call to the candidate's record, in the step arena; the caller fills it in. */
 struct model_call *candidate_add_call(struct candidate *c);
 void model_spent_add(struct model_spent *spent, const struct model_call *call);
@@ -213,10 +223,10 @@ void model_spent_add(struct model_spent *spent, const struct model_call *call);
 void candidate_count_sass(struct candidate *c);
 const struct sass_line *candidate_sass_lines(const struct candidate *c, unsigned *nr);
 
-/* How many of the candidate's calls were repairs; each repair was one more evaluation. */
+/* How many repairs the candidate had, whatever look-ups they took; each was one more evaluation. */
 unsigned candidate_nr_repairs(const struct candidate *c);
 /* Was the candidate as it stands now evaluated, at a cost? Not when its results are those of an
- * equal node, nor when the last answer to it was none: then a model had declined. */
+ * equal node, nor when the last call brought no version: a model declined, or did not answer. */
 bool candidate_cost(const struct candidate *c);
 
 /* Nothing is left to find out: the candidate is dead, or its results are those of an equal node. */

@@ -17,11 +17,17 @@ static const char *const names[NR_VERDICTS] = {
     [VERDICT_SUSPICIOUS] = "suspicious",
     [VERDICT_UNSUPPORTED] = "unsupported",
     [VERDICT_DECLINED] = "declined",
+    [VERDICT_NO_ANSWER] = "no_answer",
 };
 
 const char *verdict_name(enum verdict verdict)
 {
     return names[verdict];
+}
+
+bool verdict_costs(enum verdict verdict)
+{
+    return verdict != VERDICT_DECLINED && verdict != VERDICT_NO_ANSWER;
 }
 
 bool verdict_parse(const char *name, enum verdict *verdict)

@@ -19,10 +19,13 @@ enum verdict {
     VERDICT_SUSPICIOUS,       /* too fast to be true, or caught behaving unlike a function */
     VERDICT_UNSUPPORTED,      /* the emulator lacks an instruction: nothing is known */
     VERDICT_DECLINED,         /* a model saw nothing to do, and said why: no code, no cost */
+    VERDICT_NO_ANSWER,        /* a model was asked and no answer came: no code, no cost */
     NR_VERDICTS
 };
 
 const char *verdict_name(enum verdict verdict); /* "ok", "no_kernel", ... as stored */
+/* Was a version evaluated, or refused for what it is? Not where there was no version at all. */
+bool verdict_costs(enum verdict verdict);
 bool verdict_parse(const char *name, enum verdict *verdict);
 
 #endif

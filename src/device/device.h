@@ -85,6 +85,7 @@ struct device_result {
     unsigned line;
     char text[640];
     bool float_atomics;
+    bool oblivious; /* emulator: no value in memory decides what is touched, as emu_result's */
     uint64_t thread_insts; /* 0 when the device cannot tell */
 };
 

@@ -40,6 +40,7 @@ static void take_result(struct device_result *result, const struct emu_result *f
     result->verdict = from->verdict;
     result->line = from->line;
     result->float_atomics = from->float_atomics;
+    result->oblivious = from->oblivious;
     result->thread_insts = from->thread_insts;
     snprintf(result->text, sizeof(result->text), "%s", from->text);
 }

@@ -452,7 +452,7 @@ bool run_launches(struct device *device, struct device_module *module,
     struct err *err)
 {
     uint64_t insts = 0;
-    bool float_atomics = false;
+    bool float_atomics = false, oblivious = true;
 
     memset(result, 0, sizeof(*result));
     for (unsigned i = 0; i < nr; i++) {
@@ -460,6 +460,7 @@ bool run_launches(struct device *device, struct device_module *module,
             return false;
         result->thread_insts = insts += result->thread_insts;
         result->float_atomics = float_atomics |= result->float_atomics;
+        result->oblivious = oblivious &= result->oblivious;
         if (result->verdict != VERDICT_OK)
             return true;
     }

@@ -131,6 +131,8 @@ bool emu_fill(
     struct mem_buffer *buffer = range(emu, address, nr, "fill", err);
     if (!buffer)
         return false;
+    if (buffer->fresh && byte == MEMORY_POISON && !initialised)
+        return true;
     memory_fill(buffer, address - buffer->base, nr, byte);
     memory_set_init(buffer, address - buffer->base, nr, initialised);
     return true;
@@ -385,6 +387,8 @@ bool emu_launch(struct emu *emu, const struct emu_module *module, const struct e
     if (k->program->uses_reserved)
         run.shared_bytes = (run.shared_bytes + 15) / 16 * 16 + RESERVED_SMEM_BYTES;
     run.nr_warps = (run.nr_threads + WARP_LANES - 1) / WARP_LANES;
+    for (size_t i = 0; i < emu->memory.nr; i++)
+        emu->memory.buffers[i]->fresh = false;
     const bool undo = launch->probe && k->program->learns;
     size_t nr_saved = 0;
     struct saved_buffer *saved = undo ? memory_save(&emu->memory, &nr_saved) : NULL;

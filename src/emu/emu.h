@@ -115,6 +115,8 @@ struct emu_result {
     uint64_t thread_insts;
     bool float_atomics; /* a floating-point atomic add was executed: the result may depend on the
                            order */
+    bool oblivious;     /* what the kernel touches, and where its threads go, depends on no value in
+                           memory: sanitizers find the same on other inputs, with the same parameters */
     struct counters counters; /* when asked for; lines in the arena given */
     /* With launch->max_reports: all faults that were found, by block, and how many more of each
      * kind there were. */

@@ -103,6 +103,7 @@ static const char *const advice[NR_VERDICTS] = {
     [VERDICT_SUSPICIOUS] = "Do the whole work on every run.",
     [VERDICT_UNSUPPORTED] = "Nothing is known of this one: use other instructions.",
     [VERDICT_DECLINED] = "Nothing was evaluated; another model may see more.",
+    [VERDICT_NO_ANSWER] = "Nothing was evaluated; --call-time gives a model more time.",
 };
 
 void explain_dead(struct candidate *c)

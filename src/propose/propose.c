@@ -240,6 +240,8 @@ void propose_priors(const struct propose *p, struct candidate *c)
 void propose_arm(const struct option *option, struct search_move *move)
 {
     move->arm = move->flags = 0;
+    if (option->proposer == PROPOSER_TUNER)
+        move->flags = SEARCH_SOON;
     if (option->proposer == PROPOSER_MODEL)
         model_arm(option, move);
 }
@@ -268,6 +270,17 @@ bool propose_repair(struct propose *p, struct candidate *c, bool *asked, struct 
     *asked = false;
     return c->option.proposer != PROPOSER_MODEL || !propose_has_model(p) ||
            model_repair(p->model, c, asked, err);
+}
+
+bool propose_goes_on(const struct propose *p, const struct candidate *c)
+{
+    return propose_has_model(p) && model_goes_on(p->model, c);
+}
+
+bool propose_follow(struct propose *p, const struct propose_context *context,
+    const struct candidate *before, struct candidate *c, struct err *err)
+{
+    return model_follow(p->model, context, before, c, err);
 }
 
 void propose_told(struct propose *p, const struct candidate *c, double gain)

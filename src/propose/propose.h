@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "core/candidate.h"
 #include "core/chip.h"
+#include "core/experience.h"
 #include "core/lesson.h"
 
 #include <stdbool.h>
@@ -42,6 +43,7 @@ struct propose_library {
 /* What the caller does for candidates that are asked of models.
  * - save gets each call when it begins, and again when it has ended, within propose_start,
  *   propose_wait, propose_repair and propose_abandon.
+ * - load reads other nodes, for models in episodes.
  * - surround collects anew what surrounds a candidate under way: a question after a plan is built
  *   when it is sent. NULL: what surrounded it at its start stays. */
 struct session;
@@ -52,7 +54,15 @@ struct propose_journal {
         struct session *session, const struct candidate *c, unsigned call, struct err *err);
     bool (*surround)(struct session *session, const struct candidate *c,
         struct propose_context *context, struct err *err);
+    /* A node with all that is stored of it, in the arena; NULL in *c: there is no such node. NULL:
+     * models cannot look at other nodes. */
+    bool (*load)(struct session *session, struct arena *arena, int64_t node,
+        const struct candidate **c, struct err *err);
 };
+
+/* Whether requests may be conversations with tools, of several tries: beside single requests, or in
+ * their place. */
+enum episodes { EPISODES_OFF, EPISODES_ON, EPISODES_ONLY };
 
 enum { PROPOSE_MAX_MODELS = 8, PROPOSE_MAX_IN_FLIGHT = 64, PROPOSE_REPAIRS = 2 };
 
@@ -70,7 +80,10 @@ struct propose_options {
     const struct propose_journal *journal; /* NULL: the candidates alone have the calls */
     bool model_only;                       /* no rewriter, no tuner */
     bool plan;                             /* ask how, before asking for code */
-    bool emulated;                         /* prompts/executes.md says what the device executes */
+    bool no_techniques;                    /* no pages of techniques in prompts */
+    bool independent;                      /* designs of the original alone are asked for */
+    enum episodes episodes;
+    bool emulated;              /* prompts/executes.md says what the device executes */
     const char *techniques_dir; /* pages of the user's, beside prompts/techniques; NULL: none */
     const char *instructions;   /* the user's own word, for the prompts; NULL: none */
     /* By kind of request, as "0.8" or "design=1,repair=0": kinds are those of a model's requests,
@@ -137,6 +150,8 @@ struct propose_context {
     unsigned nr_siblings;
     const struct lesson *const *lessons;
     unsigned nr_lessons;
+    const struct experience *const *experiences; /* of earlier runs, on kernels like this one */
+    unsigned nr_experiences;
     /* For requests to a model. NULL: none. */
     const struct candidate *best;    /* the best version so far; may be the parent */
     const struct candidate *partner; /* to combine with; of a repair: the faster version before */
@@ -164,6 +179,13 @@ bool propose_wait(
 /* Ask for a repair of a candidate that failed. *asked stays false when c is not the model's, when
  * its failure is of a kind that no repair can mend, or when c has had PROPOSE_REPAIRS. */
 bool propose_repair(struct propose *propose, struct candidate *c, bool *asked, struct err *err);
+/* An episode is a conversation with tools over several candidates, each a try of its own. After a
+ * candidate was told to the search and before propose_told: does its episode go on? Then the caller
+ * makes the next candidate, whose parent is the try, or where the try failed the try's parent, and
+ * calls propose_follow, which asks the model; go on as after propose_start. */
+bool propose_goes_on(const struct propose *propose, const struct candidate *c);
+bool propose_follow(struct propose *propose, const struct propose_context *context,
+    const struct candidate *before, struct candidate *c, struct err *err);
 /* The candidate is done. The gain is log2 of its speed over its parent's; 0 when it failed. Stored
  * nodes are told too when a run is resumed: the bandit and the tally of what was spent learn from
  * them. */

@@ -257,14 +257,16 @@ static void add_nodes(const struct page *page, struct str *out)
         add_node(page, &page->nodes[i], out);
 }
 
-static void add_spent(const struct model_spent *spent, struct str *out)
+static void add_spent(const struct page *page, struct str *out)
 {
+    const struct model_spent *spent = &page->spent;
+
     if (spent->nr_calls == 0) {
         str_add(out, "<p>No language model was asked: no tokens, no money.</p>\n");
         return;
     }
     str_add(out, "<p>");
-    report_spent(out, spent);
+    report_spent(out, spent, page->path[page->nr_path - 1].speedup);
     str_add(out, ".</p>\n");
 }
 
@@ -314,7 +316,7 @@ void page_section(const struct page *page, struct str *out)
     page_chart_speedup(page, out);
     add_moves(page, out);
     page_chart_failures(page, out);
-    add_spent(&page->spent, out);
+    add_spent(page, out);
     if (page->nr_path > 1)
         add_diff(page, false, out);
     str_add(out, "<details><summary>Every node</summary>\n");
@@ -353,7 +355,7 @@ bool page_html(const struct page *page, struct str *out, struct err *err)
     add_heading(out, "verdicts", "Variants by verdict");
     page_chart_failures(page, out);
     add_heading(out, "spent", "Tokens and money");
-    add_spent(&page->spent, out);
+    add_spent(page, out);
     page_chart_tokens(page, out);
     page_chart_cost(page, out);
     add_again(page, out);

@@ -79,6 +79,7 @@ static bool load_nodes(struct page *page, struct err *err)
     arena_destroy(scratch);
     if (!ok || !store_digest(page->store, &digest, err))
         return false;
+    page->nr_fill = (uint64_t)digest.nr_fill;
     page->best = digest.best >= 0 ? page_find(page, digest.best) : 0;
     return page->nodes[0].parent < 0 ||
            err_set(err, "%s: the original is not in it", page->db_path);
@@ -120,12 +121,12 @@ bool page_load(struct page *page, struct arena *arena, struct store *store, cons
 }
 
 /* "50" is a number of variants, "10m" a time. */
-static void add_budget(struct str *out, const char *budget)
+static void add_budget(struct str *out, const char *budget, const char *of_what)
 {
     if (!budget || !*budget)
         return;
     if (strspn(budget, "0123456789") == strlen(budget))
-        str_addf(out, ", %s variants", budget);
+        str_addf(out, ", %s %s", budget, of_what);
     else
         str_addf(out, ", within %s", budget);
 }
@@ -133,7 +134,7 @@ static void add_budget(struct str *out, const char *budget)
 void page_asked(const struct page *page, struct str *out)
 {
     str_addf(out, "A faster %s on %s", file_name(page->run.kernel_path), page->device_name);
-    add_budget(out, page->run.budget);
+    add_budget(out, page->run.budget, page->nr_fill ? "answers of models" : "variants");
     str_addf(out, ", policy %s, seed %llu", page->run.policy, (unsigned long long)page->run.seed);
     if (page->run.models && *page->run.models) {
         str_add(out, ", proposed by ");
@@ -159,6 +160,9 @@ void page_result(const struct page *page, struct str *out)
     if (page->nr_recalled > 0)
         str_addf(out, " (%llu compiled to the same as an earlier one)",
             (unsigned long long)page->nr_recalled);
+    if (page->nr_fill > 0)
+        str_addf(out, "; %llu were evaluated for the rewriter and the tuner between answers",
+            (unsigned long long)page->nr_fill);
     str_add_char(out, '.');
     if (!page->run.done)
         str_add(out, " The run is not finished.");

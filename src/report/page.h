@@ -40,6 +40,7 @@ struct page {
     const char *device_name;
     struct page_node *nodes; /* by rising number; the root first */
     size_t nr_nodes;
+    uint64_t nr_fill;       /* variants beside the budget, between answers of models */
     size_t best;            /* index: the node that store_digest calls the best */
     struct candidate *path; /* from the root to the best, whole */
     unsigned nr_path;

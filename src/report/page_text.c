@@ -125,7 +125,7 @@ void page_markdown(const struct page *page, struct str *out)
         str_finish(&text);
     }
     str_add(out, "## Tokens and money\n\n");
-    report_spent(out, &page->spent);
+    report_spent(out, &page->spent, best->speedup);
     str_add(out, ".\n\n");
     str_add(out, "## How to do it again\n\n");
     page_command(page, &text);

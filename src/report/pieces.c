@@ -167,19 +167,26 @@ void report_result(struct str *out, const struct candidate *root, const struct c
 }
 
 /* Each evaluation is counted once: as right, under its verdict, or as sent back for a repair. What
- * a model declined was not evaluated. */
-void report_counts(struct str *out, uint64_t nr_evaluated, const uint64_t verdicts[NR_VERDICTS],
-    const uint64_t recalled[NR_VERDICTS])
+ * a model declined, or did not answer, was not evaluated. */
+void report_counts(struct str *out, uint64_t nr_evaluated, uint64_t nr_fill,
+    const uint64_t verdicts[NR_VERDICTS], const uint64_t recalled[NR_VERDICTS])
 {
     const uint64_t nr_right = verdicts[VERDICT_OK] - recalled[VERDICT_OK];
-    uint64_t nr_repairs = nr_evaluated, nr_recalled = 0;
+    uint64_t nr_repairs = nr_evaluated + nr_fill, nr_recalled = 0;
 
-    str_add_count(out, nr_evaluated, "variant");
+    if (nr_fill > 0) {
+        str_add_count(out, nr_evaluated, "answer");
+        str_add(out, " of models and ");
+        str_add_count(out, nr_fill, "variant");
+        str_add(out, " between them");
+    } else {
+        str_add_count(out, nr_evaluated, "variant");
+    }
     str_addf(out, " evaluated: %llu right", (unsigned long long)nr_right);
     for (int v = 0; v < NR_VERDICTS; v++) {
         const uint64_t nr = verdicts[v] - recalled[v];
 
-        nr_repairs -= v == VERDICT_DECLINED ? 0 : nr;
+        nr_repairs -= verdict_costs((enum verdict)v) ? nr : 0;
         nr_recalled += recalled[v];
         if (v != VERDICT_OK && nr > 0)
             str_addf(out, ", %llu %s", (unsigned long long)nr, verdict_name((enum verdict)v));
@@ -191,7 +198,20 @@ void report_counts(struct str *out, uint64_t nr_evaluated, const uint64_t verdic
             (unsigned long long)nr_recalled);
 }
 
-void report_spent(struct str *out, const struct model_spent *spent)
+/* What a percent of speed cost, where something was gained. */
+static void add_price_of_gain(struct str *out, const struct model_spent *spent, double speedup)
+{
+    const double percent = 100 * (speedup - 1);
+
+    if (speedup <= LEAST_GAIN || spent->tokens == 0)
+        return;
+    str_addf(out, ", %.3g tokens", (double)spent->tokens / percent);
+    if (spent->nr_unpriced == 0 && spent->cost > 0)
+        str_addf(out, " and %.3g dollars", spent->cost / percent);
+    str_add(out, " for each percent of speed gained");
+}
+
+void report_spent(struct str *out, const struct model_spent *spent, double speedup)
 {
     str_add_count(out, spent->nr_calls, "call");
     str_addf(out,
@@ -209,6 +229,7 @@ void report_spent(struct str *out, const struct model_spent *spent)
         str_add(out, " without a price");
     }
     str_addf(out, ", %.1f s of waiting for answers", spent->latency_ms * 1e-3);
+    add_price_of_gain(out, spent, speedup);
 }
 
 void report_patch_text(struct str *out, const struct report_patch *patch)

@@ -32,6 +32,7 @@ struct report_run {
     const char *tree_hash;   /* of the store, for comparing runs */
     double elapsed_s;
     uint64_t nr_nodes, nr_evaluated, nr_ok;
+    uint64_t nr_fill;                /* evaluated beside the budget, while models were asked */
     uint64_t nr_reused;              /* nodes taken over from earlier runs, the original included */
     const uint64_t *verdicts;        /* [NR_VERDICTS] */
     const uint64_t *recalled;        /* [NR_VERDICTS]: of verdicts, those of recalled nodes */
@@ -90,13 +91,16 @@ bool report_is_gain(const struct candidate *from, const struct candidate *to);
 /* The outcome of a run, without a full stop. device_name NULL: the text names no device. */
 void report_result(struct str *out, const struct candidate *root, const struct candidate *best,
     const char *device_name);
-/* "30 variants evaluated: 28 right, 2 race; 4 more compiled to the same as one of them" */
-void report_counts(struct str *out, uint64_t nr_evaluated, const uint64_t verdicts[NR_VERDICTS],
-    const uint64_t recalled[NR_VERDICTS]);
+/* "30 variants evaluated: 28 right, 2 race; 4 more compiled to the same as one of them". Where some
+ * were evaluated beside the budget: "6 answers of models and 24 variants between them evaluated:
+ * ..." */
+void report_counts(struct str *out, uint64_t nr_evaluated, uint64_t nr_fill,
+    const uint64_t verdicts[NR_VERDICTS], const uint64_t recalled[NR_VERDICTS]);
 /* The limits of a kernel: the summary and each finding of `e` as a paragraph. */
 void report_explanation(struct str *out, unsigned width, const struct explanation *e);
-/* The calls, tokens, cost and waiting time of language models, without a full stop. */
-void report_spent(struct str *out, const struct model_spent *spent);
+/* The calls, tokens, cost and waiting time of language models, and what each percent of the run's
+ * speedup took, without a full stop. */
+void report_spent(struct str *out, const struct model_spent *spent, double speedup);
 
 /* Adds a line for each field of `patch` that is not NULL. */
 void report_patch_text(struct str *out, const struct report_patch *patch);

@@ -107,6 +107,7 @@ static json_t *run_json(const struct store_run *run, bool running)
         json_lines(info->models), "nodes", (json_int_t)d->nr_nodes, "evaluated",
         (json_int_t)d->nr_evaluated);
 
+    json_object_set_new(row, "fill", json_integer((json_int_t)d->nr_fill));
     json_object_set_new(row, "best", measured ? json_integer((json_int_t)d->best) : json_null());
     json_object_set_new(row, "speedup", json_real_or_null(measured ? d->speedup : (double)NAN));
     json_object_set_new(row, "from", json_text_or_null(measured ? provenance_name(d->from) : NULL));

@@ -96,17 +96,17 @@ static bool check_one(struct grading *g, unsigned i, struct err *err)
 {
     struct candidate *c = &g->candidates[i];
     struct grade *grade = &g->grades[i];
-    const int64_t began = (int64_t)clock_ns();
+    const int64_t began = (int64_t)clock_cpu_ns();
     uint64_t insts;
 
     int64_t checked;
 
     if (!check_kernel(g->checker, c, err))
         return err_wrap(err, "%s", grade->path);
-    checked = (int64_t)clock_ns();
+    checked = (int64_t)clock_cpu_ns();
     if (!check_timed(g->checker, c, &insts, err))
         return err_wrap(err, "%s", grade->path);
-    grade->timed_seconds = (double)((int64_t)clock_ns() - checked) * 1e-9;
+    grade->timed_seconds = (double)((int64_t)clock_cpu_ns() - checked) * 1e-9;
     grade->verdict = c->verdict;
     grade->text = c->verdict_text;
     grade->line = c->verdict_line;
@@ -118,7 +118,7 @@ static bool check_one(struct grading *g, unsigned i, struct err *err)
     grade->max_rel = c->check.max_rel;
     grade->worst_array = c->check.worst_array;
     grade->worst_index = c->check.worst_index;
-    grade->seconds = (double)((int64_t)clock_ns() - began) * 1e-9;
+    grade->seconds = (double)((int64_t)clock_cpu_ns() - began) * 1e-9;
     return true;
 }
 

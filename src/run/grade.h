@@ -18,7 +18,8 @@ struct grade {
     double max_abs, max_rel;
     const char *worst_array; /* NULL: nothing was compared */
     uint64_t worst_index;
-    double seconds, timed_seconds; /* of the check without compiling; of that at the timed sizes */
+    double seconds, timed_seconds; /* of the processor, for the check without compiling; for the
+                                      part at the timed sizes */
 };
 
 /* nr_processes 0: one for each core. grades: one for each path. False: the environment or the

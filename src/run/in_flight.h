@@ -6,6 +6,7 @@
 #include "core/candidate.h"
 #include "propose/propose.h"
 #include "search/search.h"
+#include "store/store.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +25,10 @@ struct trial {
 
 struct in_flight {
     struct trial trials[PROPOSE_MAX_IN_FLIGHT];
-    unsigned nr_slots; /* how many of them may be used */
+    unsigned nr_slots; /* how many of them may be used; those beside the budget not counted */
+    unsigned fill; /* evaluations of rewriter and tuner for each answer; 0: all share the budget */
+    unsigned nr_fill_slots; /* how many of these may be under way */
+    unsigned fill_left;     /* of `fill`, until the next answer is taken */
     uint64_t nr_turns, nr_taken;
 };
 
@@ -32,14 +36,24 @@ void in_flight_init(struct in_flight *f);
 void in_flight_finish(struct in_flight *f);
 
 unsigned in_flight_nr(const struct session *s);
-/* Why nothing more may be asked, with what is under way counted: "budget", "tokens", "cost"; NULL:
- * something may. */
+/* Why nothing more may be asked that the budget counts, with what is under way counted: "budget",
+ * "tokens", "cost"; NULL: something may. */
 const char *in_flight_limit(const struct session *s);
-/* Ask the search for picks until all slots are taken, the budget is spent, or
- * the search has no pick. */
+/* Ask the search for picks until all slots are taken, the budget is spent, or the search has no
+ * pick.
+ *
+ * Where models are asked and `fill` is not 0, there are two kinds of picks: requests, which the
+ * budget counts, and moves of rewriter and tuner between two answers, `fill` of them. The next
+ * answer is taken when these are told, and not before: so the tree depends on the order in which
+ * answers come, and not on when they come. */
 bool in_flight_fill(struct session *s, struct err *err);
+/* A node was told: what is left until the next answer. */
+void in_flight_told(struct session *s, const struct candidate *c);
 /* Begin a pick: its parent is loaded and its proposer asked. */
 bool in_flight_begin(struct session *s, const struct search_pick *pick, struct err *err);
+/* Ask the search as it was asked for a pick that is on record. False: it has none. */
+bool in_flight_ask_again(
+    struct session *s, const struct store_pick *noted, struct search_pick *pick);
 /* Take up the answers of models. With `wait`, wait a while for an answer when no trial is ready. */
 bool in_flight_collect(struct session *s, bool wait, struct err *err);
 /* The first ready trial; NULL: none. */
@@ -53,6 +67,10 @@ bool in_flight_has_equal(const struct session *s, const struct candidate *c);
  * is no longer ready. */
 bool in_flight_repair(struct session *s, struct trial *trial, bool *again, struct err *err);
 
+/* After a trial was told to the search: where it is a step of an episode that goes on, begin the
+ * next step. */
+bool in_flight_go_on(struct session *s, struct trial *trial, struct err *err);
+
 /* surround.c: collect what a model is told beside the parent of c, whose option says what it will
  * be asked for: the best version, siblings, headlines, a partner, lessons. */
 bool in_flight_surround(struct session *s, const struct candidate *c,
@@ -61,5 +79,8 @@ bool in_flight_surround(struct session *s, const struct candidate *c,
 /* The same for a trial under way. */
 bool in_flight_surround_again(
     struct session *s, const struct candidate *c, struct propose_context *context, struct err *err);
+/* A node with all that is stored of it; NULL in *c: there is no such node. */
+bool in_flight_load_node(struct session *s, struct arena *arena, int64_t node,
+    const struct candidate **c, struct err *err);
 
 #endif

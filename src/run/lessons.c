@@ -10,6 +10,8 @@
 static const double FIT_SHOWN = 0.3;
 /* The gain of a failure, as log2 of a speedup. */
 static const double FAILED = -0.5;
+/* Below this, an experience is of another kind of kernel. */
+static const double EXPERIENCE_FIT = 0.5;
 
 struct lessons {
     struct lessons_options options;
@@ -17,6 +19,8 @@ struct lessons {
     struct arena *arena;
     struct lesson *items;
     size_t nr, cap;
+    struct experience *experiences; /* of earlier runs; in the arena */
+    unsigned nr_experiences;
 };
 
 static bool load(struct lessons *m, struct err *err)
@@ -42,7 +46,9 @@ struct lessons *lessons_create(const struct lessons_options *options, struct err
     m->arena = arena_create();
     if (options->path)
         m->file = store_open(options->path, err);
-    if ((options->path && !m->file) || !load(m, err)) {
+    if ((options->path && !m->file) || !load(m, err) ||
+        (m->file &&
+            !store_list_experiences(m->file, m->arena, &m->experiences, &m->nr_experiences, err))) {
         err_wrap(err, "--memory");
         lessons_destroy(m);
         return NULL;
@@ -145,4 +151,40 @@ void lessons_priors(const struct lessons *m, struct candidate *c)
     }
     for (unsigned i = 0; i < c->nr_options; i++)
         c->options[i].prior = (float)((double)c->options[i].prior / sum);
+}
+
+bool lessons_conclude(struct lessons *m, const struct experience *experience, struct err *err)
+{
+    return !m || !m->file || store_add_experience(m->file, experience, err);
+}
+
+unsigned lessons_experiences(const struct lessons *m, const struct task *task, struct arena *arena,
+    const struct experience *found[EXPERIENCES_SHOWN])
+{
+    const char *shape = experience_shape(arena, task);
+    const double intensity = experience_intensity(task);
+    double fits[EXPERIENCES_SHOWN];
+    unsigned nr = 0;
+
+    for (unsigned i = m ? m->nr_experiences : 0; i-- > 0;) { /* newest first */
+        const struct experience *e = &m->experiences[i];
+        const double fit = experience_fit(e, shape, intensity, m->options.device);
+        unsigned at = nr;
+
+        if (fit < EXPERIENCE_FIT)
+            continue;
+        while (at > 0 &&
+               (fits[at - 1] < fit || (fits[at - 1] <= fit && found[at - 1]->speedup < e->speedup)))
+            at--;
+        if (at == EXPERIENCES_SHOWN)
+            continue;
+        nr += nr < EXPERIENCES_SHOWN;
+        for (unsigned k = nr - 1; k > at; k--) {
+            found[k] = found[k - 1];
+            fits[k] = fits[k - 1];
+        }
+        found[at] = e;
+        fits[at] = fit;
+    }
+    return nr;
 }

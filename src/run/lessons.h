@@ -4,6 +4,7 @@
 #ifndef KEET_RUN_LESSONS_H
 #define KEET_RUN_LESSONS_H
 
+#include "core/experience.h"
 #include "core/lesson.h"
 #include "store/store.h"
 
@@ -29,6 +30,12 @@ enum { LESSONS_SHOWN = 6 };
 /* The lessons that say most about the candidate's kernel, best first. */
 unsigned lessons_recall(
     struct lessons *memory, const struct candidate *c, const struct lesson *found[LESSONS_SHOWN]);
+/* Keep what a run came to, in the memory file where there is one. */
+bool lessons_conclude(struct lessons *memory, const struct experience *experience, struct err *err);
+enum { EXPERIENCES_SHOWN = 2 };
+/* What earlier runs came to on kernels that are like this task, the most alike first. */
+unsigned lessons_experiences(const struct lessons *memory, const struct task *task,
+    struct arena *arena, const struct experience *found[EXPERIENCES_SHOWN]);
 /* Scale the priors of c's moves by what the same moves did elsewhere: at most doubled or halved. */
 void lessons_priors(const struct lessons *memory, struct candidate *c);
 

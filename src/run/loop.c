@@ -27,8 +27,9 @@ static bool propose(struct session *s, bool *any, struct err *err)
 {
     if (!in_flight_fill(s, err))
         return false;
-    *any = in_flight_nr(s) > 0;
-    return !*any || in_flight_collect(s, !in_flight_first_taken(s), err);
+    /* Where the budget is spent, reason_to_stop says so. */
+    *any = in_flight_nr(s) > 0 || in_flight_limit(s);
+    return in_flight_nr(s) == 0 || in_flight_collect(s, !in_flight_first_taken(s), err);
 }
 
 /* *wait: another trial computes the same and is under way; its result will serve this one too. */
@@ -78,6 +79,8 @@ static bool store(struct session *s, struct trial *trial, struct err *err)
         !lessons_note(s->memory, &trial->parent, c, err))
         return false;
     session_tell(s, &trial->pick, c);
+    if (!in_flight_go_on(s, trial, err))
+        return false;
     propose_told(s->propose, c, session_gain(&trial->parent, c));
     trial->state = TRIAL_FREE; /* its memory stays until the next pick takes it */
     return true;
@@ -161,7 +164,7 @@ static const char *reason_to_stop(const struct session *s)
     if (o->budget_s > 0 && session_elapsed_s(s) >= o->budget_s)
         return "budget";
     /* Requests under way were counted when they began, or will be paid for: they are waited for. */
-    if (in_flight_nr(s) == 0 && in_flight_limit(s))
+    if (in_flight_nr(s) == 0 && s->in_flight.fill_left == 0 && in_flight_limit(s))
         return in_flight_limit(s);
     if (roofline_ns > 0 && s->root.profile.time_ns / s->state.best_speedup * 0.95 <= roofline_ns)
         return "roofline";
@@ -190,6 +193,6 @@ bool loop_run(struct session *s, struct loop_watcher *watcher, const char **why,
     const bool ok = turn(s, watcher, why, err);
 
     evaluator_drain(s->evaluator);
-    return ok && propose_abandon(s->propose, err) &&
+    return ok && propose_abandon(s->propose, err) && session_remember(s, err) &&
            store_end_run(s->store, *why, s->state.best, err);
 }

@@ -45,8 +45,8 @@ bool session_replay(struct session *s, struct err *err)
         return false;
     picks = arena_array(s->arena, (size_t)order.nr_asked + 1, sizeof(*picks));
     for (int64_t told = 0; ok && told <= order.nr_told; told++) {
-        for (; nr_asked < order.nr_asked && order.asked[nr_asked] <= told; nr_asked++)
-            if (!search_ask(s->search, &picks[nr_asked]))
+        for (; nr_asked < order.nr_asked && order.asked[nr_asked].nr_told <= told; nr_asked++)
+            if (!in_flight_ask_again(s, &order.asked[nr_asked], &picks[nr_asked]))
                 return strange_tree(nr_asked + 1, err);
         if (told == order.nr_told)
             break;

@@ -65,6 +65,8 @@ static struct search_outcome outcome_of(
             .kind = kind_of(&c->options[i]),
             .prior = c->options[i].prior};
         propose_arm(&c->options[i], &moves[i]);
+        if (s->options->no_best)
+            moves[i].flags &= (uint8_t)~SEARCH_FROM_BEST;
     }
     outcome.moves = moves;
     outcome.nr_moves = c->nr_options;
@@ -83,7 +85,11 @@ void session_tell(struct session *s, const struct search_pick *pick, const struc
 
     search_tell(s->search, pick, &outcome);
     s->state.nr_nodes++;
-    s->state.nr_evaluated += candidate_cost(c);
+    if (s->in_flight.fill && c->option.proposer != PROPOSER_MODEL)
+        s->state.nr_fill += candidate_cost(c);
+    else
+        s->state.nr_evaluated += candidate_cost(c);
+    in_flight_told(s, c);
     s->state.nr_ok += outcome.ok;
     s->state.nr_reused += c->reused;
     s->state.verdicts[c->verdict]++;
@@ -139,7 +145,8 @@ static unsigned slots_of(const struct session *s)
         nr = o->in_flight == 1 ? nr : nr + (o->in_flight ? o->in_flight : DEFAULT_IN_FLIGHT);
     else if (o->in_flight > nr)
         nr = o->in_flight;
-    return nr < PROPOSE_MAX_IN_FLIGHT ? nr : PROPOSE_MAX_IN_FLIGHT;
+    /* Half of them are left to what goes beside the budget. */
+    return nr < PROPOSE_MAX_IN_FLIGHT / 2 ? nr : PROPOSE_MAX_IN_FLIGHT / 2;
 }
 
 static bool read_instructions(struct session *s, const char **text, struct err *err)
@@ -154,6 +161,11 @@ static bool read_instructions(struct session *s, const char **text, struct err *
     return true;
 }
 
+bool session_is_independent(const struct session *s)
+{
+    return strcmp(s->options->policy, "best_of_n") == 0;
+}
+
 static bool open_propose(struct session *s, struct err *err)
 {
     const struct session_options *o = s->options;
@@ -166,6 +178,9 @@ static bool open_propose(struct session *s, struct err *err)
         .in_flight = o->in_flight ? o->in_flight : DEFAULT_IN_FLIGHT,
         .prompt_tokens = o->prompt_tokens,
         .plan = o->plan,
+        .no_techniques = o->no_techniques,
+        .independent = session_is_independent(s),
+        .episodes = o->episodes,
         .temperature = o->temperature,
         .effort = o->effort,
         .techniques_dir = o->techniques_dir,
@@ -190,7 +205,8 @@ static bool open_propose(struct session *s, struct err *err)
     free(prompts);
     if (o->nr_models > 0 || o->show_prompt)
         propose_options.chip = workbench_chip(s->bench);
-    s->journal = (struct propose_journal){s, save_call, in_flight_surround_again};
+    s->journal =
+        (struct propose_journal){s, save_call, in_flight_surround_again, in_flight_load_node};
     propose_options.journal = &s->journal;
     if (cutlass && propose_options.chip) {
         s->cutlass = cutlass_create(cutlass, workbench_options(s->bench)->cache_dir);
@@ -203,7 +219,11 @@ static bool open_propose(struct session *s, struct err *err)
 
 static bool open_parts(struct session *s, struct err *err)
 {
+    const struct session_options *o = s->options;
+
     s->in_flight.nr_slots = slots_of(s);
+    s->in_flight.nr_fill_slots = workbench_nr_devices(s->bench);
+    s->in_flight.fill = s->in_flight.fill_left = o->nr_models > 0 && !o->model_only ? o->fill : 0;
     return can_measure(s, err) &&
            (s->evaluator = evaluator_create(s->bench, s->task, loop_check_and_profile, err)) &&
            open_propose(s, err);
@@ -344,6 +364,7 @@ static bool plant(struct session *s, struct err *err)
         .seed = s->run.seed,
         .best_share = -1,
         .nr_fresh_first = FIRST_DESIGNS,
+        .arms_converge = s->in_flight.fill > 0,
     };
     const struct search_outcome outcome = outcome_of(s, &s->root, s->arena);
 

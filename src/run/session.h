@@ -11,6 +11,7 @@
 #include "core/candidate.h"
 #include "core/objective.h"
 #include "core/task.h"
+#include "propose/propose.h"
 #include "run/workbench.h"
 #include "store/store.h"
 
@@ -50,7 +51,11 @@ struct session_options {
     const char *techniques_dir;       /* the user's own pages; NULL: none */
     const char *instructions_path;    /* the user's own word to models; NULL: none */
     unsigned call_s;                  /* the time that a call may take; 0: the endpoint's default */
-    bool no_memory, plan;
+    bool no_memory, plan, no_techniques;
+    bool no_best;  /* requests start from any version and are not shown the best */
+    unsigned fill; /* evaluations of rewriter and tuner for each answer of a model, beside the
+                      budget; 0: none, all share the budget */
+    enum episodes episodes;
     bool model_only;  /* neither rewriter nor tuner: for comparisons */
     bool show_prompt; /* session_show_prompt will be asked for, with or without a model */
 };
@@ -65,7 +70,8 @@ void session_close(struct session *s); /* NULL is fine */
 struct session_state {
     uint64_t nr_nodes;     /* stored, the original excluded */
     uint64_t nr_evaluated; /* what the budget counts: nodes that were not recalled from an equal
-                              node, and repairs */
+                              node, and repairs; without nr_fill */
+    uint64_t nr_fill;      /* evaluated by rewriter and tuner beside the budget */
     uint64_t nr_ok, nr_reused;
     uint64_t verdicts[NR_VERDICTS];
     uint64_t recalled[NR_VERDICTS]; /* of verdicts: those of nodes recalled from an equal node */

@@ -47,6 +47,9 @@ void session_candidate(struct session *s, struct arena *arena, struct candidate 
 /* The number by which the search knows a move. */
 uint32_t session_move_id(const struct option *option);
 
+/* Do requests to models know of nothing but the original? */
+bool session_is_independent(const struct session *s);
+
 double session_elapsed_s(const struct session *s);
 
 /* Take over the results of an equal node of this run, or of an equal text of an earlier run. */
@@ -64,6 +67,9 @@ bool loop_check_and_profile(struct station *station, struct candidate *c, struct
 /* resume.c: ask and tell the search again in the recorded order, and begin anew each node that was
  * asked but never told. */
 bool session_replay(struct session *s, struct err *err);
+
+/* remember.c: keep what the run came to, for later runs. */
+bool session_remember(struct session *s, struct err *err);
 
 /* output.c: find the winner of an earlier run that is better than this run's best. */
 bool output_find_kept(struct session *s, struct session_result *result, struct err *err);

@@ -6,9 +6,8 @@
 
 enum { SIBLINGS_LOADED = 6, FAILURES_SHOWN = 4 };
 
-/* A node with all that is stored of it; NULL in *c: there is no such node. */
-static bool load(struct session *s, struct arena *arena, int64_t node, const struct candidate **c,
-    struct err *err)
+bool in_flight_load_node(struct session *s, struct arena *arena, int64_t node,
+    const struct candidate **c, struct err *err)
 {
     struct candidate *loaded = arena_alloc(arena, sizeof(*loaded));
     bool found = false;
@@ -33,7 +32,8 @@ static bool add_siblings(struct session *s, const struct candidate *parent, stru
     siblings = arena_array(arena, nr + 1, sizeof(const void *));
     for (unsigned i = 0; i < nr; i++) {
         siblings[i] = &children[i];
-        if (i + SIBLINGS_LOADED >= nr && !load(s, arena, children[i].node, &siblings[i], err))
+        if (i + SIBLINGS_LOADED >= nr &&
+            !in_flight_load_node(s, arena, children[i].node, &siblings[i], err))
             return false;
     }
     context->siblings = siblings;
@@ -88,7 +88,12 @@ bool in_flight_surround(struct session *s, const struct candidate *c,
     const struct lesson **lessons = arena_array(arena, LESSONS_SHOWN, sizeof(const void *));
     int64_t partner = -1;
 
+    const struct experience **experiences =
+        arena_array(arena, EXPERIENCES_SHOWN, sizeof(const void *));
+
     *context = (struct propose_context){.parent = parent,
+        .experiences = experiences,
+        .nr_experiences = lessons_experiences(s->memory, s->task, arena, experiences),
         .lessons = lessons,
         .nr_lessons = lessons_recall(s->memory, parent, lessons),
         .evidence = s->feedback == FEEDBACK_FINDINGS};
@@ -96,7 +101,10 @@ bool in_flight_surround(struct session *s, const struct candidate *c,
         partner = search_partner(s->search, parent->node);
     else if (c->option.action == ACTION_REPAIR)
         partner = parent->parent;
+    if (session_is_independent(s))
+        return true;
     return add_siblings(s, parent, arena, context, err) && add_headlines(s, arena, context, err) &&
-           load(s, arena, s->state.best, &context->best, err) &&
-           load(s, arena, partner, &context->partner, err);
+           (s->options->no_best ||
+               in_flight_load_node(s, arena, s->state.best, &context->best, err)) &&
+           in_flight_load_node(s, arena, partner, &context->partner, err);
 }

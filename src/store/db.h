@@ -7,7 +7,7 @@
 
 #include <sqlite3.h>
 
-enum { SCHEMA_VERSION = 7 };
+enum { SCHEMA_VERSION = 8 };
 enum { DB_BUSY_MS = 5000 };
 enum { DB_APPLICATION_ID = 0x6b656574 }; /* "keet" */
 
@@ -67,17 +67,20 @@ enum sql {
     SQL_GET_TOLD,
     SQL_ADD_LESSON,
     SQL_GET_LESSONS,
+    SQL_ADD_EXPERIENCE,
+    SQL_GET_EXPERIENCES,
     SQL_GET_TRIED,
     SQL_DIGEST_VERDICTS,
     SQL_DIGEST_BEST,
     SQL_DIGEST_CALLS,
+    SQL_DIGEST_FILL,
     SQL_LIST_SPEEDS,
     NR_SQL
 };
 
 extern const char *const sql_text[NR_SQL];
 extern const char schema_v1[], schema_v2[], schema_v3[], schema_v4[], schema_v5[], schema_v6[],
-    schema_v7[]; /* several statements */
+    schema_v7[], schema_v8[]; /* several statements */
 
 struct store {
     sqlite3 *db;

@@ -21,11 +21,9 @@ static bool add_verdicts(struct store *store, struct store_digest *digest, struc
         if (name && verdict_parse(name, &verdict)) {
             digest->verdicts[verdict] = (uint64_t)nr;
             digest->recalled[verdict] = (uint64_t)(nr - nr_evaluated);
+            digest->nr_evaluated += verdict_costs(verdict) ? nr_evaluated : 0;
         }
         digest->nr_nodes += nr;
-        digest->nr_evaluated += name && strcmp(name, verdict_name(VERDICT_DECLINED)) == 0
-                                    ? 0 /* nothing was evaluated */
-                                    : nr_evaluated;
     }
     arena_destroy(arena);
     return ok;
@@ -70,11 +68,27 @@ static bool add_calls(struct store *store, struct store_digest *digest, struct e
     return true;
 }
 
+/* What was evaluated beside the budget. */
+static bool take_fill(struct store *store, struct store_digest *digest, struct err *err)
+{
+    struct query q = query_start(store, SQL_DIGEST_FILL);
+    bool row;
+
+    put_int(&q, store->run);
+    if (!query_next(&q, &row, "counting picks", err))
+        return false;
+    digest->nr_fill = get_int(&q);
+    digest->nr_evaluated -= digest->nr_fill;
+    query_end(&q);
+    return true;
+}
+
 bool store_digest(struct store *store, struct store_digest *digest, struct err *err)
 {
     *digest = (struct store_digest){.best = -1};
     return db_has_run(store, err) && add_verdicts(store, digest, err) &&
-           add_best(store, digest, err) && add_calls(store, digest, err);
+           add_best(store, digest, err) && add_calls(store, digest, err) &&
+           take_fill(store, digest, err);
 }
 
 bool store_list_speeds(struct store *store, struct arena *arena, struct store_speed **speeds,

@@ -165,6 +165,18 @@ const char schema_v6[] = "ALTER TABLE line_cost ADD COLUMN stall_long REAL NOT N
 /* Version 7: the node that a run ended with as its best, by its own objective. */
 const char schema_v7[] = "ALTER TABLE run ADD COLUMN best INTEGER;";
 
+/* Version 8: what a pick was for, and the parent of a pick that follows from the one before;
+ * experiences. */
+const char schema_v8[] = "ALTER TABLE pick ADD COLUMN kind TEXT NOT NULL DEFAULT 'any';"
+                         "ALTER TABLE pick ADD COLUMN parent INTEGER;"
+
+                         /* What whole runs came to: of --memory files. */
+                         "CREATE TABLE experience ("
+                         " id INTEGER PRIMARY KEY, kernel TEXT NOT NULL, device TEXT NOT NULL,"
+                         " shape TEXT NOT NULL, intensity REAL, speedup REAL, time_ns REAL,"
+                         " story TEXT NOT NULL, source TEXT NOT NULL, learned TEXT NOT NULL,"
+                         " UNIQUE (kernel, device, shape, story));";
+
 const char *const sql_text[NR_SQL] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
     [SQL_COMMIT] = "COMMIT",
@@ -289,13 +301,19 @@ const char *const sql_text[NR_SQL] = {
                        " model_call.verdict_text FROM model_call"
                        " LEFT JOIN node ON node.id = model_call.node WHERE model_call.run = ?"
                        " ORDER BY model_call.id",
-    [SQL_ADD_PICK] = "INSERT OR IGNORE INTO pick (run, number, nr_told) VALUES (?,?,?)",
-    [SQL_GET_PICKS] = "SELECT number, nr_told FROM pick WHERE run = ? ORDER BY number",
+    [SQL_ADD_PICK] = "INSERT OR IGNORE INTO pick (run, number, nr_told, kind, parent)"
+                     " VALUES (?,?,?,?,?)",
+    [SQL_GET_PICKS] = "SELECT number, nr_told, kind, parent FROM pick WHERE run = ?"
+                      " ORDER BY number",
     [SQL_GET_TOLD] = "SELECT number FROM node WHERE run = ? AND number > 0 ORDER BY id",
     [SQL_ADD_LESSON] = "INSERT INTO lesson (run, action, device, text, learned, proposer, bound,"
                        " features, kernel, verdict, gain) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
     [SQL_GET_LESSONS] = "SELECT action, device, text, proposer, bound, features, kernel, verdict,"
                         " gain FROM lesson WHERE ? = 0 OR run = ? ORDER BY id",
+    [SQL_ADD_EXPERIENCE] = "INSERT OR REPLACE INTO experience (kernel, device, shape, intensity,"
+                           " speedup, time_ns, story, source, learned) VALUES (?,?,?,?,?,?,?,?,?)",
+    [SQL_GET_EXPERIENCES] = "SELECT kernel, device, shape, intensity, speedup, time_ns, story,"
+                            " source FROM experience ORDER BY id",
     [SQL_GET_TRIED] = "SELECT number, action, proposer, variant, what, verdict, verdict_text,"
                       " speedup FROM node WHERE run = ? AND parent = ? ORDER BY number",
     [SQL_DIGEST_VERDICTS] = "SELECT verdict, count(*), count(*) - count(recalled_from) FROM node"
@@ -311,7 +329,10 @@ const char *const sql_text[NR_SQL] = {
     [SQL_DIGEST_CALLS] =
         "SELECT count(*), total(tokens_in + lost_in), total(tokens_out + lost_out),"
         " total(cost), count(*) - count(cost), total(purpose = 'repair'"
-        " AND verdict <> 'declined' AND node IS NOT NULL) FROM model_call WHERE run = ?",
+        " AND verdict NOT IN ('declined', 'no_answer') AND outcome NOT IN ('" CALL_LOOK_UP
+        "', '" CALL_NO_TOOLS "') AND node IS NOT NULL) FROM model_call WHERE run = ?",
+    [SQL_DIGEST_FILL] = "SELECT count(*) FROM node JOIN pick USING (run, number) WHERE run = ?"
+                        " AND kind = 'fill' AND recalled_from IS NULL",
     [SQL_LIST_SPEEDS] = "SELECT number, parent, action, what, verdict, verdict_text, speedup,"
                         " time_ns FROM node LEFT JOIN measurement ON measurement.node = node.id"
                         " WHERE run = ? ORDER BY number",

@@ -43,7 +43,7 @@ static bool make_schema(struct store *store, struct err *err)
     static const char *const doing = "making the tables";
     int64_t version = 0;
 
-    _Static_assert(SCHEMA_VERSION == 7, "as written below");
+    _Static_assert(SCHEMA_VERSION == 8, "as written below");
     if (!execute(store, sql_text[SQL_BEGIN], doing, err)) {
         return false;
     }
@@ -55,7 +55,8 @@ static bool make_schema(struct store *store, struct err *err)
         (version >= 5 || execute(store, schema_v5, doing, err)) &&
         (version >= 6 || execute(store, schema_v6, doing, err)) &&
         (version >= 7 || execute(store, schema_v7, doing, err)) &&
-        execute(store, "PRAGMA application_id = 1801807220; PRAGMA user_version = 7", doing, err) &&
+        (version >= 8 || execute(store, schema_v8, doing, err)) &&
+        execute(store, "PRAGMA application_id = 1801807220; PRAGMA user_version = 8", doing, err) &&
         execute(store, sql_text[SQL_COMMIT], doing, err)) {
         return true;
     }

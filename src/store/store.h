@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "core/candidate.h"
+#include "core/experience.h"
 #include "core/lesson.h"
 
 #include <stdbool.h>
@@ -100,7 +101,8 @@ bool store_has_source(
 struct store_digest {
     int64_t nr_nodes;     /* the original excluded */
     int64_t nr_evaluated; /* what a budget counts: nodes that were not recalled from an equal node,
-                             and repairs */
+                             and repairs; without nr_fill */
+    int64_t nr_fill;      /* evaluated while models were asked, beside the budget */
     uint64_t verdicts[NR_VERDICTS];
     uint64_t recalled[NR_VERDICTS]; /* of verdicts: those of nodes recalled from an equal node */
     int64_t best;                   /* -1: not even the original is measured */
@@ -133,14 +135,23 @@ bool store_list_speeds(struct store *store, struct arena *arena, struct store_sp
 
 /* --- the order of asking and telling, where several nodes are under way at once --- */
 
-/* Note that node `number` was asked when nr_told nodes had been told. A node that was asked after
- * the node before was told needs no note. */
-bool store_add_pick(struct store *store, int64_t number, int64_t nr_told, struct err *err);
+/* What the search was asked for: any move; a request to a model; a move of rewriter or tuner beside
+ * the budget; nothing, since the node follows from the one before. */
+enum pick_kind { PICK_ANY, PICK_REQUEST, PICK_FILL, PICK_FOLLOW, NR_PICK_KINDS };
+struct store_pick {
+    int64_t nr_told; /* how many nodes had been told when this one was asked */
+    enum pick_kind kind;
+    int64_t parent; /* of PICK_FOLLOW */
+};
+/* Note how node `number` was asked. A node of PICK_ANY that was asked after the node before was
+ * told needs no note. */
+bool store_add_pick(
+    struct store *store, int64_t number, const struct store_pick *pick, struct err *err);
 /* The order that a resumed run replays. Arena memory. */
 struct store_order {
     int64_t *told; /* node numbers in the order of telling */
     int64_t nr_told;
-    int64_t *asked; /* asked[n - 1]: how many had been told when node n was asked */
+    struct store_pick *asked; /* asked[n - 1]: of node n */
     int64_t nr_asked;
 };
 bool store_load_order(
@@ -171,6 +182,13 @@ bool store_list_calls(struct store *store, struct arena *arena, struct store_cal
 bool store_add_lesson(struct store *store, const struct lesson *lesson, bool own, struct err *err);
 bool store_list_lessons(struct store *store, struct arena *arena, bool own, struct lesson **lessons,
     unsigned *nr, struct err *err);
+
+/* An experience that equals one in kernel, device, shape and story takes its place. */
+bool store_add_experience(
+    struct store *store, const struct experience *experience, struct err *err);
+/* All of the file, the oldest first; arena memory. */
+bool store_list_experiences(struct store *store, struct arena *arena,
+    struct experience **experiences, unsigned *nr, struct err *err);
 
 /* The children of a node that were told. Only option, verdict, verdict_text, speedup and number are
  * set. */

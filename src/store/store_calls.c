@@ -153,14 +153,39 @@ bool store_list_calls(struct store *store, struct arena *arena, struct store_cal
     return ok;
 }
 
-bool store_add_pick(struct store *store, int64_t number, int64_t nr_told, struct err *err)
+static const char *const pick_kinds[NR_PICK_KINDS] = {"any", "request", "fill", "follow"};
+
+bool store_add_pick(
+    struct store *store, int64_t number, const struct store_pick *pick, struct err *err)
 {
     struct query q = query_start(store, SQL_ADD_PICK);
 
     put_int(&q, store->run);
     put_int(&q, number);
-    put_int(&q, nr_told);
+    put_int(&q, pick->nr_told);
+    put_text(&q, pick_kinds[pick->kind]);
+    if (pick->kind == PICK_FOLLOW) {
+        put_int(&q, pick->parent);
+    } else {
+        put_null(&q);
+    }
     return query_run(&q, "storing a pick", err);
+}
+
+static bool read_pick(
+    struct query *q, struct arena *arena, struct store_pick *pick, struct err *err)
+{
+    *pick = (struct store_pick){.nr_told = get_int(q)};
+    const char *kind = get_text(q, arena);
+
+    pick->parent = get_int(q);
+    for (int k = 0; kind && k < NR_PICK_KINDS; k++) {
+        if (strcmp(kind, pick_kinds[k]) == 0) {
+            pick->kind = (enum pick_kind)k;
+            return true;
+        }
+    }
+    return db_strange(q->store, "kind of pick", kind, err);
 }
 
 static bool load_told(
@@ -187,7 +212,8 @@ bool store_load_order(
     struct store *store, struct arena *arena, struct store_order *order, struct err *err)
 {
     struct {
-        int64_t number, nr_told;
+        int64_t number;
+        struct store_pick pick;
     } *picks = NULL;
     size_t cap = 0, nr = 0;
     bool row, ok;
@@ -202,17 +228,21 @@ bool store_load_order(
     while ((ok = query_next(&q, &row, "reading picks", err)) && row) {
         picks = grow(picks, &cap, nr + 1, sizeof(*picks));
         picks[nr].number = get_int(&q);
-        picks[nr].nr_told = get_int(&q);
         order->nr_asked = picks[nr].number > order->nr_asked ? picks[nr].number : order->nr_asked;
-        nr++;
+        if (!read_pick(&q, arena, &picks[nr++].pick, err)) {
+            query_end(&q);
+            ok = false;
+            break;
+        }
     }
     order->asked = arena_array(arena, (size_t)order->nr_asked + 1, sizeof(*order->asked));
     for (int64_t n = 1; n <= order->nr_asked; n++) {
-        order->asked[n - 1] = n - 1; /* in turn, unless a pick says otherwise */
+        /* in turn, unless a pick says otherwise */
+        order->asked[n - 1] = (struct store_pick){.nr_told = n - 1};
     }
     for (size_t i = 0; i < nr; i++) {
         if (picks[i].number >= 1) {
-            order->asked[picks[i].number - 1] = picks[i].nr_told;
+            order->asked[picks[i].number - 1] = picks[i].pick;
         }
     }
     free(picks);
@@ -284,6 +314,51 @@ bool store_list_lessons(struct store *store, struct arena *arena, bool own, stru
     }
     *lessons = keep(arena, rows, nr, sizeof(*rows));
     *nr_lessons = (unsigned)nr;
+    return ok;
+}
+
+bool store_add_experience(struct store *store, const struct experience *e, struct err *err)
+{
+    struct query q = query_start(store, SQL_ADD_EXPERIENCE);
+    char now[32];
+
+    clock_utc(now);
+    put_text(&q, e->kernel);
+    put_text(&q, e->device);
+    put_text(&q, e->shape);
+    put_real(&q, e->intensity);
+    put_real(&q, e->speedup);
+    put_real(&q, e->time_ns);
+    put_text(&q, e->story);
+    put_text(&q, e->source);
+    put_text(&q, now);
+    return query_run(&q, "storing an experience", err);
+}
+
+bool store_list_experiences(struct store *store, struct arena *arena,
+    struct experience **experiences, unsigned *nr_experiences, struct err *err)
+{
+    struct query q = query_start(store, SQL_GET_EXPERIENCES);
+    struct experience *rows = NULL;
+    size_t cap = 0, nr = 0;
+    bool row, ok;
+
+    while ((ok = query_next(&q, &row, "reading experiences", err)) && row) {
+        struct experience *e;
+
+        rows = grow(rows, &cap, nr + 1, sizeof(*rows));
+        e = &rows[nr++];
+        e->kernel = get_text(&q, arena);
+        e->device = get_text(&q, arena);
+        e->shape = get_text(&q, arena);
+        e->intensity = get_real(&q);
+        e->speedup = get_real(&q);
+        e->time_ns = get_real(&q);
+        e->story = get_text(&q, arena);
+        e->source = get_text(&q, arena);
+    }
+    *experiences = keep(arena, rows, nr, sizeof(*rows));
+    *nr_experiences = (unsigned)nr;
     return ok;
 }
 

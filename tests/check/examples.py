@@ -4,6 +4,7 @@ usage: examples.py KEET_OPT
 """
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -171,6 +172,96 @@ __global__ void f(const float *X, float *Y, int M, int N)
 """
     endless = wide.replace("h /= 2", "h += 0")
     assert verdicts(few, wide, endless)[0] == ["ok", "timeout"]
+
+
+def searched(original, replies, budget):
+    """A run in which a model answers with the texts, one after the other: (nodes, calls)."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(os.path.join(folder, "script"))
+        with open(os.path.join(folder, "f.cu"), "w") as file:
+            file.write(original)
+        for purpose in "write", "repair":
+            for i, text in enumerate(replies, 1):
+                with open(os.path.join(folder, "script", f"{purpose}-{i}.md"), "w") as file:
+                    file.write(f"```cuda\n{text}```\n")
+        done = subprocess.run([keet, "f.cu", "--device", "emu", "--model", "script:script", "--model-only", "--no-plan",
+                               "--in-flight", "1", "--budget", str(budget), "--db", "run.db", "--no-memory", "-q"],
+                              cwd=folder, capture_output=True, text=True, timeout=250)
+        db = sqlite3.connect(os.path.join(folder, "run.db"))
+        nodes = db.execute("select verdict, verdict_text, speedup from node order by number").fetchall()
+        calls = db.execute("select number, verdict, verdict_text from model_call where verdict is not null order by id")
+        assert nodes, done.stderr
+        return nodes, calls.fetchall()
+
+
+LONG = """#pragma keet size  N = 100000
+#pragma keet check N = 1000
+#pragma keet in    A : f32[N]
+#pragma keet out   C : f32[N]
+#pragma keet launch f<<<ceil_div(N,64), 64>>>(A, C, N)
+__global__ void f(const float *A, float *C, int N)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < N) { float s = 0; for (int k = 0; k < 20; k++) s += A[(i * 7 + k * 31) % N]; C[i] = s; }
+}
+"""
+
+
+def test_a_fault_at_the_timed_size_is_on_record():
+    # The first evaluation spends the budget, and the others are equal to it: none is repaired, all are on record.
+    late = LONG.replace("k < 20", "k < (i > 50000 ? 2 : 20)").replace("ceil_div(N,64), 64", "ceil_div(N,256), 256")
+    for budget in 1, 4:
+        nodes, calls = searched(LONG, [late] * 6, budget)
+        assert nodes[0][0] == "ok" and nodes[1][0] == "wrong" and "timed" in nodes[1][1], nodes
+        of_node = {}
+        for number, verdict, text in calls:
+            of_node[number] = verdict, text
+        for number, (verdict, text, _) in enumerate(nodes):
+            assert number == 0 or of_node[number] == (verdict, text), (number, nodes, calls)
+
+
+def test_one_block_of_many_works():
+    # A sample of the blocks would miss the one that works.
+    one = LONG.replace("ceil_div(N,64), 64", "65536, 64").replace("    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < N)",
+        "    if (blockIdx.x != 40000) return;\n    for (int i = threadIdx.x; i < N; i += 64)")
+    assert one.count("40000") == 1
+    nodes, _ = searched(LONG, [one], 1)
+    assert nodes[1][0] in ("ok", "suspicious") and (nodes[1][2] or 0) < 1, nodes
+
+
+def test_sanitizers_on_every_set():
+    # Only where numbers are equal do two threads store to the place that nobody reads.
+    argmax = """#pragma keet size  M = 1000, N = 256
+#pragma keet check M = 60, N = 100
+#pragma keet in    X : f32[M][N]
+#pragma keet out   Y : f32[M]
+#pragma keet launch f<<<M, 128>>>(X, Y, N)
+__global__ void f(const float *X, float *Y, int N)
+{
+    __shared__ float part[128];
+    __shared__ int tie[1];
+    int t = threadIdx.x;
+    float m = -INFINITY;
+    for (int i = t; i < N; i += 128) m = fmaxf(m, X[blockIdx.x * N + i]);
+    part[t] = m;
+    __syncthreads();
+    for (int h = 64; h > 0; h /= 2) { if (t < h) part[t] = fmaxf(part[t], part[t + h]); __syncthreads(); }
+    EXTRA
+    if (t == 0) Y[blockIdx.x] = part[0];
+}
+"""
+    racy = argmax.replace("EXTRA", "if (m == part[0]) tie[0] = t; if (N < 0) Y[0] = tie[0];")
+    document, _ = check(argmax.replace("EXTRA", ""), [racy, argmax.replace("EXTRA", "if (t == 0) tie[0] = t;")])
+    got = document["candidates"]
+    assert got[0]["verdict"] == "race" and "inputs:" in got[0]["reason"], got[0]
+    assert got[1]["verdict"] == "ok", got[1]
+
+
+def test_a_thin_check_says_so():
+    fixed = LONG.split("\n", 2)[2].replace("[N]", "[4096]").replace("A, C, N)", "A, C, 4096)").replace("ceil_div(N,64)", "64")
+    kinds, said = verdicts(fixed, fixed)
+    assert kinds == ["ok"] and said[0].startswith("A THIN CHECK"), said
+    assert not verdicts(LONG, LONG)[1][0].startswith("A THIN CHECK")
 
 
 def main():

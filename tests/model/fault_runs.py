@@ -153,7 +153,7 @@ def check_effects(run):
         assert (row["lost_out"] > 0) == any(e["met"] in ("cut", "truncated") for e in entries), said
         if last["met"] in AGAIN:  # bad luck five times in a row
             assert len(entries) == ATTEMPTS and row["reply"] is None, said
-            assert (row["outcome"], row["verdict"]) == ("failed", "no_kernel"), said
+            assert (row["outcome"], row["verdict"]) == ("failed", "no_answer"), said
             continue
         assert len(entries) <= ATTEMPTS, said
         if not row["tokens_estimated"]:

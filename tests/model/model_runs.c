@@ -147,15 +147,15 @@ static void a_recorded_run_replays_to_the_same_tree(void **state)
     const char *recorded, *replayed;
 
     write_script("replies", 40, 150, true);
-    recorded =
-        tree_of(MATMUL " --model script:replies --budget 14 --db a.db -o a.cu --record r.jsonl -q");
+    recorded = tree_of(
+        MATMUL " --model script:replies --fill 2 --budget 5 --db a.db -o a.cu --record r.jsonl -q");
     shell("rm -r replies");
-    replayed = tree_of(MATMUL " --model replay:r.jsonl --budget 14 --db b.db -o b.cu -q");
+    replayed = tree_of(MATMUL " --model replay:r.jsonl --fill 2 --budget 5 --db b.db -o b.cu -q");
     assert_string_equal(recorded, replayed);
     assert_true(number("a.db", "SELECT count(*) FROM pick") > 0);
     /* Another prompt is noticed, and named. */
     assert_int_equal(run(text, sizeof(text),
-                         MATMUL " --model replay:r.jsonl --budget 14 --db c.db -o c.cu -q"
+                         MATMUL " --model replay:r.jsonl --fill 2 --budget 5 --db c.db -o c.cu -q"
                                 " --no-memory --seed 2"),
         1);
     expect_in(text, "replay:r.jsonl");
@@ -171,8 +171,8 @@ static bool run_and_kill(const char *when, const char *resume)
         if (chdir(folder) || !freopen("/dev/null", "w", stdout) ||
             !freopen("/dev/null", "w", stderr))
             _exit(126);
-        execl(KEET_BINARY, KEET_BINARY, MATMUL, "--model", "script:replies", "--budget", "16",
-            "--plan", "--db", "k.db", "-o", "k.cu", "-q", resume, NULL);
+        execl(KEET_BINARY, KEET_BINARY, MATMUL, "--model", "script:replies", "--budget", "8",
+            "--fill", "1", "--plan", "--db", "k.db", "-o", "k.cu", "-q", resume, NULL);
         _exit(127);
     }
     while (!held && waitpid(pid, NULL, WNOHANG) == 0) {
@@ -200,14 +200,16 @@ static void a_killed_run_resumes(void **state)
     write_script("replies", 60, 300, true);
     assert_true(run_and_kill(half_way, NULL));
     assert_true(run_and_kill("SELECT count(*) >= 6 FROM node", "--resume"));
-    must_run(MATMUL " --model script:replies --plan --budget 16 --db k.db -o k.cu -q --resume");
+    must_run(
+        MATMUL " --model script:replies --plan --fill 1 --budget 8 --db k.db -o k.cu -q --resume");
     assert_int_equal(number("k.db", "SELECT count(*) FROM run"), 1);
     assert_string_equal(ask("k.db", "SELECT why_stopped FROM run"), "budget");
     assert_int_equal(number("k.db", "SELECT count(*) - count(DISTINCT number) FROM node"), 0);
     assert_true(number("k.db", "SELECT count(*) FROM node") >= 8);
     assert_string_equal(ask("k.db", "SELECT models FROM run"), "script:replies");
     /* Once more, with the database as it is: the order of asking and telling still replays. */
-    must_run(MATMUL " --model script:replies --plan --budget 18 --db k.db -o k.cu -q --resume");
+    must_run(
+        MATMUL " --model script:replies --plan --fill 1 --budget 9 --db k.db -o k.cu -q --resume");
 }
 
 static double seconds_of(const char *db, unsigned delay_ms, unsigned budget)

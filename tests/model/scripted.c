@@ -54,17 +54,25 @@ static void put_reply(const char *name, const char *head, const char *line, unsi
     free(source);
 }
 
-/* Every evaluation is a node of its own or a repair, and none of them was declined. */
+/* Every evaluation is a node of its own or a repair; what was declined or not answered is none. */
 static void sums_are_right(long budget)
 {
     const long evaluated =
         number("SELECT (SELECT count(*) FROM node WHERE number > 0 AND recalled_from IS NULL AND"
-               " verdict <> 'declined') + (SELECT count(*) FROM model_call WHERE purpose ="
-               " 'repair' AND verdict <> 'declined')");
-    char text[64];
+               " verdict NOT IN ('declined', 'no_answer')) + (SELECT count(*) FROM model_call WHERE"
+               " purpose = 'repair' AND verdict NOT IN ('declined', 'no_answer') AND outcome <>"
+               " 'look_up')");
+    const long fill = number("SELECT count(*) FROM node JOIN pick USING (run, number) WHERE"
+                             " kind = 'fill' AND recalled_from IS NULL");
+    const long counted = evaluated - fill;
+    char text[96];
 
-    assert_true(evaluated <= budget);
-    snprintf(text, sizeof(text), "%ld variant%s evaluated", evaluated, evaluated == 1 ? "" : "s");
+    assert_true(counted <= budget);
+    if (fill > 0)
+        snprintf(text, sizeof(text), "%ld answer%s of models and %ld variant%s between them",
+            counted, counted == 1 ? "" : "s", fill, fill == 1 ? "" : "s");
+    else
+        snprintf(text, sizeof(text), "%ld variant%s evaluated", counted, counted == 1 ? "" : "s");
     expect_in(said, text);
     assert_int_equal(number("SELECT count(*) FROM model_call WHERE outcome = 'asked'"), 0);
     assert_int_equal(number("SELECT count(*) FROM model_call WHERE node IS NULL"), 0);
@@ -143,14 +151,33 @@ static void prose_is_no_kernel(void **state)
     assert_string_equal(ask("r.db", "SELECT why_stopped FROM run"), "budget");
 }
 
-/* A call that takes too long ends at its limit. */
-static void late_answers_end(void **state)
+/* A call that takes too long ends at its limit, and is none of the budget's. */
+static void late_answers_cost_nothing(void **state)
 {
-    put("late", "cat > /dev/null; sleep 60\n");
-    optimize("--model 'cmd:exec sh late' --call-time 1 --budget 1" ALONE);
+    put_reply("right", "Here it is.", "", 2);
+    put("late", "cat > /dev/null; mkdir once 2> /dev/null && exec sleep 60; cat right\n");
+    optimize("--model 'cmd:exec sh late' --call-time 5 --budget 1" ALONE);
     assert_int_equal(number("SELECT count(*) FROM model_call WHERE outcome = 'failed'"), 1);
-    assert_true(number("SELECT max(ms) FROM model_call") < 30000);
+    assert_true(number("SELECT max(ms) FROM model_call") < 40000);
+    assert_string_equal(ask("r.db", "SELECT verdict FROM node WHERE number = 1"), "no_answer");
+    assert_string_equal(ask("r.db", "SELECT verdict FROM node WHERE number = 2"), "ok");
     sums_are_right(1);
+    expect_in(said, "1 variant evaluated: 1 right, 1 no_answer");
+    assert_int_equal(run(said, sizeof(said), "runs r.db --json"), 0);
+    expect_in(said, "\"evaluated\": 1");
+}
+
+/* Nor is a repair that gets no answer: the version keeps the verdict that it had. */
+static void an_unanswered_repair_keeps_the_verdict(void **state)
+{
+    put_reply("s/write-1.md", "Faster.", "", 0);
+    put("s/repair-1.json", "{\"outcome\": \"failed\", \"error\": \"the line is down\"}");
+    put_reply("s/write-2.md", "Better.", "", 2);
+    optimize("--model script:s --budget 2" ALONE);
+    assert_string_equal(ask("r.db", "SELECT verdict FROM node WHERE number = 1"), "no_compile");
+    assert_string_equal(
+        ask("r.db", "SELECT verdict FROM model_call WHERE purpose = 'repair'"), "no_answer");
+    sums_are_right(2);
 }
 
 static void many_tune_lines(void **state)
@@ -168,7 +195,7 @@ static void many_tune_lines(void **state)
         snprintf(name, sizeof(name), "s/write-%d.md", i + 1);
         put_reply(name, "MOVE: more", "", (unsigned)i + 3);
     }
-    optimize("--model script:s --in-flight 1 --budget 8 --db r.db -o r.cu");
+    optimize("--model script:s --in-flight 1 --budget 8 --fill 1 --db r.db -o r.cu");
     sums_are_right(8);
     str_finish(&lines);
 }
@@ -289,7 +316,8 @@ int main(void)
         TEST(a_declined_repair_keeps_the_verdict),
         TEST(repetitions_cost_nothing),
         TEST(prose_is_no_kernel),
-        TEST(late_answers_end),
+        TEST(late_answers_cost_nothing),
+        TEST(an_unanswered_repair_keeps_the_verdict),
         TEST(many_tune_lines),
         TEST(lies_are_found_out),
         TEST(requests_build_on_what_is_known),

@@ -229,6 +229,10 @@ def look(browser, url, width, name):
         browser.press("Tab", 9)
     browser.value("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     browser.value("1")
+    if name.startswith("planted"):
+        who = browser.value("[...document.querySelectorAll('#n1 .turn .who')].map(e => e.textContent.split(/[ ,]/)[0])"
+                            ".join(' ')")
+        check(who == "keet-opt The What", f"node 1 shows {who} and no conversation")
     check(browser.value("document.title").endswith("keet-opt"), "planted markup ran")
     check(browser.value("document.images.length") == 0, "planted markup became an image")
     check(not browser.complaints(), browser.complaints()[:5])

@@ -761,6 +761,7 @@ struct program *decode_kernel(const struct ptx_func *kernel, const struct decode
         find_waits(p);
         decode_live(&d);
         p->sum_bytes = (uint8_t)sums_width(p);
+        p->oblivious = decode_oblivious(p);
     }
     p->file_bytes = (d.file_end + 255) / 256 * 256;
     to_arena(&d);

@@ -112,6 +112,9 @@ void decode_memory_info(struct decoder *d, const struct inst *in); /* decode_mem
 /* decode_live.c: fills p->zero and the lists of what calls save, sets INST_NO_DEST. */
 void decode_live(struct decoder *d);
 
+/* decode_oblivious.c: p->oblivious. */
+bool decode_oblivious(const struct program *program);
+
 /* decode_near.c: fills info.near of all instructions. */
 void decode_near(struct decoder *d);
 

@@ -676,6 +676,7 @@ static void merge(struct block_worker *workers, unsigned nr, struct emu_result *
         }
     }
     result->float_atomics = k->float_atomics;
+    result->oblivious = k->program->oblivious;
     for (uint32_t pc = 0; pc < k->program->nr_insts; pc++)
         result->thread_insts += k->program->info[pc].ptx ? k->counts[pc].lanes : 0;
     if (k->first.verdict != VERDICT_OK) {

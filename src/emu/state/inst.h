@@ -214,7 +214,8 @@ struct program {
     /* Blocks learn from each other: a volatile or ordered load of global memory, an atomic there
      * whose result is used. What such a block does may depend on the order in which blocks run. */
     bool learns;
-    bool waits; /* ... in a loop that may wait: has an INST_AGAIN */
+    bool oblivious; /* what it touches, and where its threads go, depends on no data */
+    bool waits;     /* ... in a loop that may wait: has an INST_AGAIN */
 };
 
 #endif

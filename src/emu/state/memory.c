@@ -13,7 +13,6 @@
 enum {
     SLACK = 256 /* rows are read whole */,
     BUFFER_ALIGN = 512,
-    POISON = 0xAA,
     LARGE_PAGE = 2 << 20,
     VIEW_UNIT = 1 << 20 /* a process may have 65530 views */,
     FILL_PERIOD = 4 * VIEW_UNIT
@@ -150,8 +149,9 @@ struct mem_buffer *memory_alloc(
         buffer_destroy(buffer);
         return NULL;
     }
-    memory_fill(buffer, 0, bytes, POISON);
-    memset(buffer->host + bytes, POISON, SLACK);
+    memory_fill(buffer, 0, bytes, MEMORY_POISON);
+    buffer->fresh = true;
+    memset(buffer->host + bytes, MEMORY_POISON, SLACK);
     size_t len = strlen(name);
     len = len < sizeof(buffer->name) ? len : sizeof(buffer->name) - 1;
     memcpy(buffer->name, name, len);
@@ -239,6 +239,7 @@ struct mem_buffer *memory_nearest(const struct emu_memory *memory, uint64_t addr
 
 void memory_set_init(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, bool initialised)
 {
+    buffer->fresh = false;
     if (initialised && (buffer->all_init || nr == buffer->bytes)) {
         buffer->all_init = true;
         return;

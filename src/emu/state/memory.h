@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { MEMORY_POISON = 0xAA }; /* what nothing has written */
+
 struct mem_buffer {
     uint64_t base, bytes;
     uint8_t *host;
@@ -22,6 +24,7 @@ struct mem_buffer {
     uint8_t *touched;
     uint64_t nr_touched; /* sectors, by the last launch that was counted */
     bool all_init, constant;
+    bool fresh;       /* all poison, and nothing was written or launched since memory_alloc */
     bool heap;        /* made by malloc on the device ... */
     bool this_launch; /* ... in the running launch, by ... */
     bool freed;       /* on the device: 0 bytes now, gone when the launch is over */

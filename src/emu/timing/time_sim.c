@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WARPS = 64, MAX_SCHEDULERS = 4, MAX_GROUPS = 8 };
+enum { MAX_WARPS = 64, MAX_SCHEDULERS = 4, MAX_GROUPS = 8, PLACES_ABREAST = 4 };
 /* Sets of resident blocks that are simulated beyond three while they cost no more than so many. */
 static const double small_events = 1.5e5;
 enum { MOST_SETS = 12 };
@@ -29,15 +29,15 @@ struct sim_warp {
     struct sim_block *block; /* NULL: none */
     const struct trace_event *events;
     size_t nr, at;
-    double *reg;             /* when each register is ready */
-    uint8_t *reason;         /* why one waits for it */
-    double ready;            /* of the next event; INFINITY: at a barrier or none */
-    double depends, held[2]; /* when operands were ready; then held by LSU, pipe */
+    unsigned scheduler, place; /* s->warps[i]: i % nr_schedulers, i / nr_schedulers */
+    double *reg;               /* when each register is ready */
+    uint8_t *reason;           /* why one waits for it */
+    double ready;              /* of the next event; INFINITY: at a barrier or none */
+    double depends, held[2];   /* when operands were ready; then held by LSU, pipe */
     enum stall why;
     double last, begin;              /* last cycle used, first cycle */
     double copies[MAX_GROUPS], copy; /* when groups of async copies are done; the open group */
     unsigned nr_groups;
-    uint64_t age; /* warps that started before it */
     double spills;
     double owed[2]; /* of the cost of events that are charged a part of it: others, accesses */
     bool queued;    /* waits for the LSU and has been given a time */
@@ -49,10 +49,11 @@ struct sim {
     const struct program *program;
     const struct chip *chip;
     struct sim_warp warps[MAX_WARPS]; /* warp i is scheduler i % nr_schedulers' */
-    /* By scheduler and place (i / nr_schedulers): when the next event can issue; INFINITY at a
-     * barrier and where there is no warp. */
+    /* By scheduler and place: when the next event can issue; INFINITY at a barrier and where there
+     * is no warp. And how many warps had started with it. */
     double ready[MAX_SCHEDULERS][MAX_WARPS];
-    unsigned nr_places;
+    uint64_t age[MAX_SCHEDULERS][MAX_WARPS];
+    unsigned nr_places;       /* a multiple of PLACES_ABREAST */
     struct sim_block *blocks; /* resident slots */
     unsigned nr_slots, warps_per_block, nr_schedulers;
     double issue_free[MAX_SCHEDULERS], next[MAX_SCHEDULERS];
@@ -100,19 +101,22 @@ static void take_from_head(struct sim *s, struct sim_warp *w, uint32_t pc)
 
 static double *ready_of(struct sim *s, const struct sim_warp *w)
 {
-    unsigned i = (unsigned)(w - s->warps);
-
-    return &s->ready[i % s->nr_schedulers][i / s->nr_schedulers];
+    return &s->ready[w->scheduler][w->place];
 }
 
 static void update_next(struct sim *s, unsigned scheduler)
 {
     const double *ready = s->ready[scheduler];
-    double earliest = ready[0];
+    double earliest[PLACES_ABREAST];
 
-    for (unsigned i = 1; i < s->nr_places; i++)
-        earliest = sooner(earliest, ready[i]);
-    s->next[scheduler] = later(earliest, s->issue_free[scheduler]);
+    /* several chains of comparisons, since one would wait for itself */
+    memcpy(earliest, ready, sizeof(earliest));
+    for (unsigned i = PLACES_ABREAST; i < s->nr_places; i += PLACES_ABREAST)
+        for (unsigned k = 0; k < PLACES_ABREAST; k++)
+            earliest[k] = sooner(earliest[k], ready[i + k]);
+    s->next[scheduler] =
+        later(sooner(sooner(earliest[0], earliest[1]), sooner(earliest[2], earliest[3])),
+            s->issue_free[scheduler]);
 }
 
 static void release_barrier(struct sim *s, struct sim_block *block, double now)
@@ -124,7 +128,7 @@ static void release_barrier(struct sim *s, struct sim_block *block, double now)
             continue;
         *ready_of(s, w) = w->depends = later(w->depends, now + BARRIER_CYCLES);
         w->why = STALL_BARRIER;
-        update_next(s, i % s->nr_schedulers);
+        update_next(s, w->scheduler);
     }
     block->nr_waiting = 0;
 }
@@ -207,16 +211,13 @@ static void start_warp(
     struct sim *s, struct sim_warp *w, struct sim_block *block, unsigned number, double now)
 {
     const struct warp_trace *trace = &block->trace->warps[number];
-    double *reg = w->reg;
-    uint8_t *reason = w->reason;
 
-    memset(w, 0, sizeof(*w));
-    w->reg = reg;
-    w->reason = reason;
-    memset(reg, 0, (s->program->nr_regs + 1) * sizeof(*reg));
-    memset(reason, 0, s->program->nr_regs + 1);
+    *w = (struct sim_warp){
+        .scheduler = w->scheduler, .place = w->place, .reg = w->reg, .reason = w->reason};
+    memset(w->reg, 0, (s->program->nr_regs + 1) * sizeof(*w->reg));
+    memset(w->reason, 0, s->program->nr_regs + 1);
     w->block = block;
-    w->age = s->nr_warps++;
+    s->age[w->scheduler][w->place] = ++s->nr_warps;
     w->events = trace->events;
     w->nr = (size_t)((double)trace->nr * s->cut);
     if (w->nr == 0)
@@ -408,7 +409,7 @@ static void charge(
 static void issue(struct sim *s, unsigned number, double now)
 {
     struct sim_warp *w = &s->warps[number];
-    unsigned scheduler = number % s->nr_schedulers, pipe = PIPE_NONE;
+    unsigned scheduler = w->scheduler, pipe = PIPE_NONE;
     const struct trace_event *event = &w->events[w->at];
     const struct pc_cost *cost = &s->in->costs[event->pc];
     double *owed = &w->owed[event->nr_accesses > 0];
@@ -434,16 +435,17 @@ static void issue(struct sim *s, unsigned number, double now)
 static unsigned pick_warp(struct sim *s, unsigned scheduler, double now)
 {
     const double *ready = s->ready[scheduler];
+    const uint64_t *ages = s->age[scheduler];
     unsigned best = MAX_WARPS;
     uint64_t age = 0;
 
     if (ready[s->greedy[scheduler]] <= now)
         return s->greedy[scheduler] * s->nr_schedulers + scheduler;
     for (unsigned i = 0; i < s->nr_places; i++) {
-        if (ready[i] <= now && s->warps[i * s->nr_schedulers + scheduler].age >= age) {
-            best = i;
-            age = s->warps[i * s->nr_schedulers + scheduler].age;
-        }
+        const uint64_t its = ready[i] <= now ? ages[i] : 0;
+
+        best = its > age ? i : best;
+        age = its > age ? its : age;
     }
     if (best == MAX_WARPS)
         return MAX_WARPS;
@@ -553,9 +555,12 @@ static void sim_init(struct sim *s)
         s->nr_slots--;
     nr_warps = s->nr_slots * s->warps_per_block;
     s->nr_places = (nr_warps + s->nr_schedulers - 1) / s->nr_schedulers;
+    s->nr_places = (s->nr_places + PLACES_ABREAST - 1) / PLACES_ABREAST * PLACES_ABREAST;
     s->blocks = xcalloc(s->nr_slots, sizeof(*s->blocks));
     sim_memory_init(&s->memory, s->in, s->out);
     for (unsigned i = 0; i < MAX_WARPS; i++) {
+        s->warps[i].scheduler = i % s->nr_schedulers;
+        s->warps[i].place = i / s->nr_schedulers;
         *ready_of(s, &s->warps[i]) = INFINITY;
         if (i < nr_warps) {
             s->warps[i].reg = xcalloc(s->program->nr_regs + 1, sizeof(double));

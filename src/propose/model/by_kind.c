@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char *const kinds[] = {
-    "design", "improve", "combine", "repair", "parameterise", "plan", NULL};
+    "design", "improve", "combine", "repair", "parameterise", "episode", "plan", NULL};
 
 const char *by_kind(struct arena *arena, const char *list, const char *kind)
 {

@@ -298,6 +298,16 @@ const char *evidence_change(struct arena *arena, const struct candidate *from,
     return phrase_finish(arena, &out);
 }
 
+const char *evidence_lines(struct arena *arena, const struct candidate *from,
+    const struct candidate *to, unsigned most_lines)
+{
+    struct str out = {0};
+
+    if (from->source && to->source)
+        add_diff(&out, from, to, arena, most_lines);
+    return phrase_finish(arena, &out);
+}
+
 /* ---- moves and headlines ---- */
 
 static bool is_ruled_out(const struct candidate *c, enum action action)

@@ -22,6 +22,10 @@ const char *evidence_version(
 const char *evidence_change(struct arena *arena, const struct candidate *from,
     const struct candidate *to, unsigned most_lines);
 
+/* The lines alone. */
+const char *evidence_lines(struct arena *arena, const struct candidate *from,
+    const struct candidate *to, unsigned most_lines);
+
 /* The moves that the findings weigh most, at most five, with what each is for; moves that the
  * version's facts rule out are left out. `pages` gives a move's page. */
 const char *evidence_moves(struct arena *arena, const struct candidate *c,

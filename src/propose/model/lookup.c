@@ -140,26 +140,34 @@ static void run(const struct propose_library *library, const struct llm_tool_cal
         read_file(library, arguments, out);
 }
 
+bool lookup_is_librarys(const char *name)
+{
+    return strcmp(name, lookup_tools[0].name) == 0 || strcmp(name, lookup_tools[1].name) == 0;
+}
+
+const char *lookup_cut(struct arena *arena, const char *text, size_t most)
+{
+    static const char cut[] = "\n(cut: too long)";
+    size_t keep = strlen(text);
+
+    if (keep <= most)
+        return text;
+    keep = most > sizeof(cut) ? most - sizeof(cut) : 0;
+    while (keep > 0 && text[keep] != '\n')
+        keep--;
+    return arena_printf(arena, "%s%s", utf8_repair(arena, text, keep), cut);
+}
+
 const char *lookup_answer(const struct propose_library *library, struct arena *arena,
     const struct llm_tool_call *call, size_t most)
 {
-    static const char cut[] = "\n(cut: too long)";
     const char *why = "", *text;
     json_t *arguments = json_from_bytes(call->arguments_json, strlen(call->arguments_json), &why);
     struct str out = {0};
 
     run(library, call, arguments, why, &out);
     json_decref(arguments);
-    if (out.len > most) {
-        size_t keep = most > sizeof(cut) ? most - sizeof(cut) : 0;
-
-        while (keep > 0 && out.text[keep] != '\n')
-            keep--;
-        text = utf8_repair(arena, out.text, keep);
-        text = arena_printf(arena, "%s%s", text, cut);
-    } else {
-        text = utf8_repair(arena, str_text(&out), out.len);
-    }
+    text = lookup_cut(arena, utf8_repair(arena, str_text(&out), out.len), most);
     str_finish(&out);
     return text;
 }

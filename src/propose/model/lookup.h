@@ -24,6 +24,12 @@ const char *lookup_by_text(struct arena *arena);
 /* The calls by text in a reply, at most TOOL_LINES; none when the reply has a fenced block. */
 unsigned lookup_read(struct arena *arena, const char *text, const struct llm_tool_call **calls);
 
+/* The end of an answer that has more than `most` bytes is cut off, at the end of a line, with a
+ * note. */
+const char *lookup_cut(struct arena *arena, const char *text, size_t most);
+/* Whether the tool is one of the library's. */
+bool lookup_is_librarys(const char *name);
+
 /* The answer to a call, at most `most` bytes, never NULL. A call of an unknown tool, or with
  * arguments that make no sense, is answered with what is wrong. */
 const char *lookup_answer(const struct propose_library *library, struct arena *arena,

@@ -85,7 +85,7 @@ void model_destroy(struct model *m)
     free(m);
 }
 
-static struct model_job *job_of(struct model *m, const struct candidate *c)
+struct model_job *model_job_of(struct model *m, const struct candidate *c)
 {
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
         if (m->jobs[i].c == c)
@@ -96,13 +96,15 @@ static struct model_job *job_of(struct model *m, const struct candidate *c)
 /* --- kinds of requests --- */
 
 /* How many requests of a kind a node offers; each has a hint of its own. */
-enum { NR_DESIGNS = 8, NR_IMPROVEMENTS = 6, NR_COMBINATIONS = 2 };
+enum { NR_DESIGNS = 8, NR_IMPROVEMENTS = 6, NR_COMBINATIONS = 2, NR_EPISODES = 3 };
+enum { NR_INDEPENDENT = 64 }; /* designs of the original, where nothing else is asked for */
 
 static const char *const request_texts[NR_ACTIONS] = {[ACTION_DESIGN] = "a design",
     [ACTION_IMPROVE] = "an improvement",
     [ACTION_COMBINE] = "a combination",
     [ACTION_REPAIR] = "a repair of what made it slower",
-    [ACTION_PARAMETERISE] = "tuning parameters"};
+    [ACTION_PARAMETERISE] = "tuning parameters",
+    [ACTION_EPISODE] = "an episode"};
 
 static void list_request(struct option_list *list, enum action action, unsigned nr)
 {
@@ -126,6 +128,14 @@ static bool is_slower(const struct model *m, const struct candidate *c)
 
 void model_list(const struct model *m, const struct candidate *c, struct option_list *list)
 {
+    if (m->options->independent) {
+        list_request(list, ACTION_DESIGN, c->node == 0 ? NR_INDEPENDENT : 0);
+        return;
+    }
+    if (m->options->episodes != EPISODES_OFF)
+        list_request(list, ACTION_EPISODE, NR_EPISODES);
+    if (m->options->episodes == EPISODES_ONLY)
+        return;
     if (c->node == 0)
         list_request(list, ACTION_DESIGN, NR_DESIGNS);
     list_request(list, ACTION_IMPROVE, NR_IMPROVEMENTS);
@@ -140,7 +150,8 @@ float model_weight(const struct option *option)
         [ACTION_IMPROVE] = 1.0f,
         [ACTION_COMBINE] = 0.4f,
         [ACTION_REPAIR] = 0.4f,
-        [ACTION_PARAMETERISE] = 0.4f};
+        [ACTION_PARAMETERISE] = 0.4f,
+        [ACTION_EPISODE] = 1.0f};
 
     if (!action_is_request(option->action))
         return 0.1f;
@@ -153,7 +164,8 @@ void model_arm(const struct option *option, struct search_move *move)
         [ACTION_IMPROVE] = SEARCH_FROM_BEST,
         [ACTION_COMBINE] = SEARCH_FROM_BEST | SEARCH_FRESH | SEARCH_PAIR,
         [ACTION_REPAIR] = 0,
-        [ACTION_PARAMETERISE] = SEARCH_FROM_BEST};
+        [ACTION_PARAMETERISE] = SEARCH_FROM_BEST,
+        [ACTION_EPISODE] = SEARCH_FROM_BEST};
 
     if (!action_is_request(option->action))
         return;
@@ -166,7 +178,7 @@ void model_arm(const struct option *option, struct search_move *move)
 bool model_start(
     struct model *m, const struct propose_context *context, struct candidate *c, struct err *err)
 {
-    struct model_job *job = job_of(m, NULL);
+    struct model_job *job = model_job_of(m, NULL);
     const int endpoint = model_choose(m);
 
     if (!job || endpoint < 0)
@@ -174,7 +186,9 @@ bool model_start(
     *job = (struct model_job){.c = c,
         .endpoint = (unsigned)endpoint,
         .parent_speedup = context->parent->speedup,
-        .stage = m->options->plan ? STAGE_PLAN : STAGE_WRITE};
+        .stage = c->option.action == ACTION_EPISODE ? STAGE_EPISODE
+                 : m->options->plan                 ? STAGE_PLAN
+                                                    : STAGE_WRITE};
     for (unsigned i = 0; i < c->nr_calls; i++) /* calls of a run that ended before the node did */
         model_spent_add(&m->spent, &c->calls[i]);
     model_fill(m, context, c, job);
@@ -228,7 +242,8 @@ bool model_wait(struct model *m, double timeout_ms, struct candidate **ready, st
 
 static bool can_repair(const struct model_job *job)
 {
-    if (!job || job->hopeless || job->nr_repairs >= PROPOSE_REPAIRS)
+    if (!job || job->hopeless || job->nr_repairs >= PROPOSE_REPAIRS ||
+        job->c->option.action == ACTION_EPISODE) /* there, the next try is the repair */
         return false;
     switch (job->c->verdict) {
     case VERDICT_NO_KERNEL:
@@ -244,15 +259,6 @@ static bool can_repair(const struct model_job *job)
         return true;
     default:
         return false;
-    }
-}
-
-/* The verdict of a candidate goes into the record of the call that led to it. */
-static void note_verdict(struct candidate *c)
-{
-    if (c->nr_calls > 0 && c->calls[c->nr_calls - 1].verdict != VERDICT_DECLINED) {
-        c->calls[c->nr_calls - 1].verdict = c->verdict;
-        c->calls[c->nr_calls - 1].verdict_text = c->verdict_text;
     }
 }
 
@@ -276,9 +282,8 @@ static void forget_results(struct candidate *c)
 
 bool model_repair(struct model *m, struct candidate *c, bool *asked, struct err *err)
 {
-    struct model_job *job = job_of(m, c);
+    struct model_job *job = model_job_of(m, c);
 
-    note_verdict(c);
     *asked = can_repair(job);
     if (!*asked)
         return true;
@@ -297,7 +302,7 @@ bool model_repair(struct model *m, struct candidate *c, bool *asked, struct err 
 
 void model_told(struct model *m, const struct candidate *c, double gain)
 {
-    struct model_job *job = job_of(m, c);
+    struct model_job *job = model_job_of(m, c);
     bool counted = false;
 
     for (unsigned i = 0; i < c->nr_calls; i++) {
@@ -356,8 +361,12 @@ bool model_show(struct model *m, const struct propose_context *context, struct c
 {
     struct model_job job = {.c = c, .stage = m->options->plan ? STAGE_PLAN : STAGE_WRITE};
 
+    if (m->options->episodes == EPISODES_ONLY) {
+        c->option.action = ACTION_EPISODE;
+        job.stage = STAGE_EPISODE;
+    }
     model_fill(m, context, c, &job);
-    for (; job.stage <= STAGE_WRITE; job.stage++) {
+    for (bool last = false; !last; job.stage++) {
         struct llm_message messages[4];
         struct llm_request request = {.messages = messages, .purpose = model_purpose(&job)};
 
@@ -371,6 +380,7 @@ bool model_show(struct model *m, const struct propose_context *context, struct c
         str_add(out, str_text(&text));
         str_add(out, "\n");
         str_finish(&text);
+        last = job.stage != STAGE_PLAN;
         job.values.text[PLACE_PLAN] = "(the answer to the first prompt)";
     }
     return true;

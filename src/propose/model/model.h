@@ -26,6 +26,9 @@ bool model_start(struct model *model, const struct propose_context *context, str
     struct err *err);
 bool model_wait(struct model *model, double timeout_ms, struct candidate **ready, struct err *err);
 bool model_repair(struct model *model, struct candidate *c, bool *asked, struct err *err);
+bool model_goes_on(const struct model *model, const struct candidate *c);
+bool model_follow(struct model *model, const struct propose_context *context,
+    const struct candidate *before, struct candidate *c, struct err *err);
 void model_told(struct model *model, const struct candidate *c, double gain);
 bool model_abandon(struct model *model, struct err *err);
 void model_moment(struct model *model, uint64_t moment);

@@ -28,40 +28,42 @@ static void account(struct model *m, const struct endpoint *e, const struct llm_
     model_spent_add(&m->spent, call);
 }
 
-/* The model sees nothing to do, and is believed. Of a version that was evaluated, a repair is
- * declined: the version's own verdict stands. */
-static void decline(struct model_job *job, const char *reason)
+void model_take_nothing(
+    struct model_job *job, struct model_call *call, enum verdict verdict, const char *reason)
 {
     struct candidate *c = job->c;
 
     job->hopeless = true;
+    job->stage = STAGE_READY;
     c->proposal_note = reason;
     if (job->failed == VERDICT_OK)
-        candidate_fail(c, VERDICT_DECLINED, 0, "%s", reason);
+        candidate_fail(c, verdict, 0, "%s", reason);
     else
         candidate_fail(c, job->failed, 0, "%s", job->failed_text);
+    call->verdict = verdict;
+    call->verdict_text = reason;
 }
 
-/* The answer becomes the candidate's source, or its verdict. */
-static void take_code(
-    struct model *m, struct model_job *job, const struct llm_reply *reply, struct model_call *call)
+void model_take_code(struct model *m, struct model_job *job, const char *text,
+    enum llm_outcome outcome, struct model_call *call)
 {
     struct candidate *c = job->c;
-    struct reply read =
-        reply_read(c->arena, reply->text, job->base, reply->outcome == LLM_TRUNCATED);
+    struct reply read = reply_read(c->arena, text, job->base, outcome == LLM_TRUNCATED);
     enum verdict verdict = VERDICT_CONTRACT;
     struct err why;
 
-    job->last_reply = arena_strdup(c->arena, *reply->text ? reply->text : "(empty)");
+    job->last_reply = arena_strdup(c->arena, *text ? text : "(empty)");
     c->proposal_note = prediction_note(c->arena, *read.note ? read.note : read.why, read.expect);
-    if (reply->outcome == LLM_REFUSED && read.kind != REPLY_SOURCE)
+    if (outcome == LLM_REFUSED && read.kind != REPLY_SOURCE)
         read = (struct reply){
             .kind = REPLY_REFUSED, .why = "the model refused", .move = "", .expect = ""};
     if (*read.move)
         c->option.what = arena_printf(c->arena, "%s: %s", action_name(c->option.action), read.move);
     if (read.kind == REPLY_DECLINED) {
-        decline(job, read.why);
-    } else if (read.kind != REPLY_SOURCE) {
+        model_take_nothing(job, call, VERDICT_DECLINED, read.why);
+        return;
+    }
+    if (read.kind != REPLY_SOURCE) {
         candidate_fail(c, VERDICT_NO_KERNEL, 0, "%s", read.why);
     } else {
         c->source = read.source;
@@ -69,14 +71,14 @@ static void take_code(
         if (!plan_parse(&c->plan, m->task, c->arena, read.source, read.bytes, &verdict, &why))
             candidate_fail(c, verdict, 0, "%s", why.text);
     }
-    call->verdict = read.kind == REPLY_DECLINED ? VERDICT_DECLINED : c->verdict;
-    call->verdict_text = read.kind == REPLY_DECLINED ? read.why : c->verdict_text;
+    call->verdict = c->verdict;
+    call->verdict_text = c->verdict_text;
     job->stage = STAGE_READY;
 }
 
 /* --- look-ups --- */
 
-static struct llm_message *add_turns(struct model_job *job, unsigned nr)
+struct llm_message *model_add_turns(struct model_job *job, unsigned nr)
 {
     struct llm_message *turns = arena_array(job->c->arena, job->nr_turns + nr, sizeof(*turns));
 
@@ -129,7 +131,7 @@ static bool look_up(struct model *m, struct model_job *job, const struct llm_rep
     job->nr_rounds++;
     calls = llm_copy_calls(arena, calls, nr);
     answers = answer_calls(m, job, calls, nr);
-    turns = add_turns(job, job->with_functions ? nr + 1 : 2);
+    turns = model_add_turns(job, job->with_functions ? nr + 1 : 2);
     turns[0] = (struct llm_message){.role = "assistant", .text = arena_strdup(arena, reply->text)};
     if (!job->with_functions) {
         struct str text = {0};
@@ -195,6 +197,14 @@ bool model_take_late(
     return model_note(m, job->c, job->c->nr_calls - 1, err);
 }
 
+bool model_ask_on(struct model *m, struct model_job *job, const char *outcome, struct err *err)
+{
+    struct candidate *c = job->c;
+
+    c->calls[c->nr_calls - 1].outcome = outcome;
+    return model_note(m, c, c->nr_calls - 1, err) && model_ask(m, job, err);
+}
+
 bool model_take(struct model *m, unsigned number, const struct llm_reply *reply, struct err *err)
 {
     struct endpoint *e = &m->endpoints[number];
@@ -211,16 +221,18 @@ bool model_take(struct model *m, unsigned number, const struct llm_reply *reply,
     if (refuses_functions(job, reply)) {
         e->by_text = true;
         job->nr_turns = 0;
-        return model_ask(m, job, err);
+        return model_ask_on(m, job, CALL_NO_TOOLS, err);
     }
     e->nr_failures = reply->outcome == LLM_FAILED ? e->nr_failures + 1 : 0;
     if ((e->nr_failures >= FAILURES || (e->nr_failures > 0 && reply->is_final)) && !e->broken &&
         !break_endpoint(m, e, reply->error, err))
         return false;
+    if (job->stage == STAGE_EPISODE && reply->outcome != LLM_FAILED)
+        return model_take_episode(m, job, reply, err);
     if (look_up(m, job, reply))
-        return model_ask(m, job, err);
+        return model_ask_on(m, job, CALL_LOOK_UP, err);
     if (job->stage == STAGE_PLAN && declines(job, reply)) {
-        take_code(m, job, reply, call);
+        model_take_code(m, job, reply->text, reply->outcome, call);
         return true;
     }
     if (job->stage == STAGE_PLAN) {
@@ -233,10 +245,10 @@ bool model_take(struct model *m, unsigned number, const struct llm_reply *reply,
         return model_ask(m, job, err);
     }
     if (reply->outcome == LLM_FAILED) {
-        model_finish_job(job, arena_printf(c->arena, "no answer: %s", reply->error));
-        call->verdict = VERDICT_NO_KERNEL;
+        model_take_nothing(
+            job, call, VERDICT_NO_ANSWER, arena_printf(c->arena, "no answer: %s", reply->error));
         return true;
     }
-    take_code(m, job, reply, call);
+    model_take_code(m, job, reply->text, reply->outcome, call);
     return true;
 }

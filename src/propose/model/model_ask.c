@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "propose/model/by_kind.h"
 #include "propose/model/call_record.h"
+#include "propose/model/episode.h"
 #include "propose/model/evidence.h"
 #include "propose/model/lookup.h"
 #include "propose/model/model_parts.h"
@@ -16,7 +17,7 @@ enum {
 };
 
 static const char rest_left_out[] = "(the rest is left out: the prompt would be too long)";
-static const char *const purposes[] = {"plan", "write", "repair"};
+static const char *const purposes[] = {"plan", "write", "repair", "episode"};
 
 const char *model_purpose(const struct model_job *job)
 {
@@ -93,8 +94,8 @@ static const char *hint_of(const struct candidate *c)
         "Think of latency: what waits for what, and what could be under way meanwhile?",
         "Think of the layout of data in shared memory and in registers."};
 
-    if (c->option.action == ACTION_DESIGN && c->option.variant < ARRAY_SIZE(designs))
-        return designs[c->option.variant];
+    if (c->option.action == ACTION_DESIGN)
+        return designs[c->option.variant % ARRAY_SIZE(designs)];
     if (c->option.action == ACTION_IMPROVE && c->option.variant < ARRAY_SIZE(improvements))
         return improvements[c->option.variant];
     return NULL;
@@ -122,14 +123,25 @@ static void fill_techniques(struct model *m, const struct candidate *shown, stru
     struct arena *arena = c->arena;
     const char *hint = hint_of(c), *title;
 
+    values->text[PLACE_HINT] = hint;
+    if (m->options->no_techniques)
+        return;
     values->text[PLACE_TECHNIQUES] =
         techniques_choose(m->techniques, technique_facts(arena, shown, m->executes),
             m->task->source, arena_strndup(arena, shown->source, shown->source_bytes),
             c->option.variant, nr_techniques(c->option.action), arena, &title);
-    values->text[PLACE_HINT] = hint;
     if (hint && title && c->option.variant > 0)
         values->text[PLACE_HINT] =
             arena_printf(arena, "%s\nOne technique to consider first: %s.", hint, title);
+}
+
+/* What earlier runs came to stands last: it is long, and what is too long is cut from the end. */
+static const char *lessons_of(struct arena *arena, const struct propose_context *context)
+{
+    const char *lessons = phrase_lessons(arena, context->lessons, context->nr_lessons);
+    const char *runs = phrase_experiences(arena, context->experiences, context->nr_experiences);
+
+    return arena_printf(arena, "%s%s%s", lessons, *lessons && *runs ? "\n" : "", runs);
 }
 
 void model_fill(struct model *m, const struct propose_context *context, struct candidate *c,
@@ -142,6 +154,7 @@ void model_fill(struct model *m, const struct propose_context *context, struct c
     const struct chip *chip = m->options->chip;
     struct arena *arena = c->arena;
 
+    job->evidence = context->evidence;
     job->base = arena_strndup(arena, shown->source, shown->source_bytes);
     job->values = (struct prompt_values){
         .text = {
@@ -151,9 +164,9 @@ void model_fill(struct model *m, const struct propose_context *context, struct c
             [PLACE_STATE] = phrase_state(arena, shown),
             [PLACE_FINDINGS] = phrase_findings(arena, shown),
             [PLACE_EVIDENCE] = context->evidence ? evidence_text(arena, chip, shown) : NULL,
-            [PLACE_SIBLINGS] =
-                phrase_siblings(arena, parent, context->siblings, context->nr_siblings),
-            [PLACE_LESSONS] = phrase_lessons(arena, context->lessons, context->nr_lessons),
+            [PLACE_SIBLINGS] = phrase_siblings(
+                arena, parent, context->siblings, context->nr_siblings, context->evidence),
+            [PLACE_LESSONS] = lessons_of(arena, context),
             [PLACE_MOVE] = evidence_moves(arena, shown, page_of, m->prompts),
             [PLACE_BEST] = best->node != shown->node
                                ? evidence_version(arena, chip, best, context->evidence)
@@ -185,7 +198,8 @@ static bool has_functions(const struct model *m, const struct model_job *job)
 {
     const struct endpoint *e = &m->endpoints[job->endpoint];
 
-    return m->options->library && !e->by_text && (!e->llm || llm_has_tools(e->llm));
+    return (m->options->library || job->stage == STAGE_EPISODE) && !e->by_text &&
+           (!e->llm || llm_has_tools(e->llm));
 }
 
 /* Plan and write: one question after the system's part. */
@@ -250,10 +264,19 @@ bool model_build(
     struct model *m, struct model_job *job, struct llm_message messages[4], unsigned *nr)
 {
     const char *system = has_functions(m, job) ? m->system : m->system_by_text;
-    const size_t used = strlen(system), most = model_prompt_bytes(m);
+    const size_t most = model_prompt_bytes(m);
+    size_t used;
 
+    if (job->stage == STAGE_EPISODE)
+        system = model_episode_text(m, job);
+    used = strlen(system);
     messages[0] = (struct llm_message){.role = "system", .text = system, .stable_until_here = true};
     *nr = job->stage == STAGE_REPAIR ? 4 : 2;
+    if (job->stage == STAGE_EPISODE && job->write_text) { /* as it was: a conversation goes on */
+        messages[1] = (struct llm_message){
+            .role = "user", .text = job->write_text, .stable_until_here = true};
+        return true;
+    }
     return used < most && (job->stage == STAGE_REPAIR ? build_repair(m, job, messages, most - used)
                                                       : build_first(m, job, messages, most - used));
 }
@@ -285,6 +308,7 @@ static const struct llm_message *with_turns(
     if (job->nr_turns > 0)
         memcpy(all + *nr, job->turns, job->nr_turns * sizeof(*all));
     *nr += job->nr_turns;
+    all[*nr - 1].stable_until_here |= job->stage == STAGE_EPISODE;
     return all;
 }
 
@@ -307,6 +331,10 @@ bool model_ask(struct model *m, struct model_job *job, struct err *err)
     struct llm_request request = {.max_tokens = REPLY_TOKENS, .purpose = model_purpose(job)};
     struct model_call *call;
 
+    if (m->endpoints[job->endpoint].broken && job->stage == STAGE_EPISODE && job->nr_turns > 0) {
+        model_finish_job(job, "the model of the episode is given up");
+        return true;
+    }
     if (m->endpoints[job->endpoint].broken) {
         const int other = model_choose(m);
         job->endpoint = other < 0 ? job->endpoint : (unsigned)other;
@@ -319,7 +347,10 @@ bool model_ask(struct model *m, struct model_job *job, struct err *err)
     set_by_kind(m, job, &request);
     request.messages = with_turns(job, head, &request.nr_messages);
     job->with_functions = has_functions(m, job);
-    if (job->with_functions) {
+    if (job->with_functions && job->stage == STAGE_EPISODE) {
+        request.tools = episode_tools;
+        request.nr_tools = NR_EPISODE_TOOLS + (m->options->library ? NR_TOOLS : 0);
+    } else if (job->with_functions) {
         request.tools = lookup_tools;
         request.nr_tools = NR_TOOLS;
     }

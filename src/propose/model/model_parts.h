@@ -1,6 +1,6 @@
-/* What the four files of the model as a proposer share: endpoints and jobs. model.c begins and ends
- * jobs, model_ask.c writes what is sent, model_answer.c takes what comes back, model_choose.c
- * chooses the endpoint. Private to these four files. */
+/* What the five files of the model as a proposer share: endpoints and jobs. model.c begins and ends
+ * jobs, model_ask.c writes what is sent, model_answer.c takes what comes back, model_episode.c
+ * leads conversations, model_choose.c chooses the endpoint. Private to these five files. */
 #ifndef KEET_PROPOSE_MODEL_MODEL_PARTS_H
 #define KEET_PROPOSE_MODEL_MODEL_PARTS_H
 
@@ -21,7 +21,14 @@ struct endpoint {
     double gain, cost;
 };
 
-enum stage { STAGE_PLAN, STAGE_WRITE, STAGE_REPAIR, STAGE_READY };
+enum stage { STAGE_PLAN, STAGE_WRITE, STAGE_REPAIR, STAGE_EPISODE, STAGE_READY };
+
+/* How far an episode is. */
+struct episode {
+    unsigned nr_tries, nr_calls;
+    uint64_t tokens;
+    const char *try_id; /* the call that the result of the last try answers; NULL: text does */
+};
 
 /* A candidate under way, from model_start to model_told. */
 struct model_job {
@@ -37,7 +44,9 @@ struct model_job {
     unsigned nr_repairs;
     enum verdict failed; /* before the repair under way; OK: none is */
     const char *failed_text;
-    struct llm_message *turns; /* look-ups of this stage and their answers */
+    struct episode episode;
+    bool evidence;             /* prompts may show counters */
+    struct llm_message *turns; /* look-ups of this stage and their answers; of an episode all */
     unsigned nr_turns;
     unsigned nr_rounds;  /* rounds of look-ups, in all stages */
     bool with_functions; /* the call in flight has tools */
@@ -62,6 +71,11 @@ struct model {
     struct model_spent spent;
     uint64_t moment; /* of the last model_moment */
 };
+
+/* --- model.c --- */
+
+/* The job of a candidate; of NULL: a job that is free. NULL: there is none. */
+struct model_job *model_job_of(struct model *m, const struct candidate *c);
 
 /* --- model_choose.c --- */
 
@@ -90,7 +104,27 @@ bool model_note(const struct model *m, const struct candidate *c, unsigned numbe
 /* Make the job ready: nothing more is asked. Where `why` is given, the candidate fails with it. */
 void model_finish_job(struct model_job *job, const char *why);
 
+/* --- model_episode.c --- */
+
+/* Take a reply that is no failure: a try makes the job ready, an end too; look-ups are answered. */
+bool model_take_episode(
+    struct model *m, struct model_job *job, const struct llm_reply *reply, struct err *err);
+/* What every prompt of the job adds to the system's part; "": nothing. */
+const char *model_episode_text(const struct model *m, const struct model_job *job);
+
 /* --- model_answer.c --- */
+
+/* The answer becomes the candidate's source, or its verdict. */
+void model_take_code(struct model *m, struct model_job *job, const char *text,
+    enum llm_outcome outcome, struct model_call *call);
+/* No version comes of the call: the model sees nothing to do, and is believed, or no answer came.
+ * Where the call was for a repair, the version before it keeps its own verdict. */
+void model_take_nothing(
+    struct model_job *job, struct model_call *call, enum verdict verdict, const char *reason);
+/* The call is done with, and its question goes on in another call. */
+bool model_ask_on(struct model *m, struct model_job *job, const char *outcome, struct err *err);
+/* Room for nr more turns. */
+struct llm_message *model_add_turns(struct model_job *job, unsigned nr);
 
 /* Take a reply: go on with the next stage, or make the job ready. */
 bool model_take(struct model *m, unsigned endpoint, const struct llm_reply *reply, struct err *err);

@@ -158,7 +158,7 @@ static const char *brief(struct arena *arena, const char *text)
 }
 
 const char *phrase_siblings(struct arena *arena, const struct candidate *parent,
-    const struct candidate *const *siblings, unsigned nr)
+    const struct candidate *const *siblings, unsigned nr, bool evidence)
 {
     struct str out = {0};
 
@@ -173,11 +173,12 @@ const char *phrase_siblings(struct arena *arena, const struct candidate *parent,
         else
             str_addf(
                 &out, "failed (%s): %s\n", verdict_name(s->verdict), brief(arena, s->verdict_text));
-        if (s->verdict == VERDICT_DECLINED || !s->source)
+        if (!verdict_costs(s->verdict) || !s->source)
             continue;
-        change = evidence_change(arena, parent, s, DIFF_LINES);
+        change = evidence ? evidence_change(arena, parent, s, DIFF_LINES)
+                          : evidence_lines(arena, parent, s, DIFF_LINES);
         str_addf(&out, "%s%s", change, *change ? "\n" : "");
-        change = prediction_compared(arena, s);
+        change = evidence ? prediction_compared(arena, s) : "";
         str_addf(&out, "%s%s%s", *change ? "  " : "", change, *change ? "\n" : "");
     }
     return phrase_finish(arena, &out);
@@ -197,6 +198,22 @@ const char *phrase_lessons(struct arena *arena, const struct lesson *const *less
                 &out, "%.2f times the speed before; %s\n", exp2(l->gain), brief(arena, l->text));
         else
             str_addf(&out, "failed (%s): %s\n", verdict_name(l->verdict), brief(arena, l->text));
+    }
+    return phrase_finish(arena, &out);
+}
+
+const char *phrase_experiences(
+    struct arena *arena, const struct experience *const *experiences, unsigned nr)
+{
+    struct str out = {0};
+
+    for (unsigned i = 0; i < nr; i++) {
+        const struct experience *e = experiences[i];
+
+        str_addf(&out, "- An earlier run, on a kernel of the form %s (%s): %s\n", e->shape,
+            e->kernel, e->story);
+        if (*e->source)
+            str_addf(&out, "  Its best version:\n%s\n", e->source);
     }
     return phrase_finish(arena, &out);
 }

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "core/candidate.h"
 #include "core/chip.h"
+#include "core/experience.h"
 #include "core/lesson.h"
 
 /* The text without newlines at its end; empties `out`. */
@@ -21,8 +22,11 @@ const char *phrase_time(struct arena *arena, double ns); /* "8.5 us" */
 const char *phrase_findings(struct arena *arena, const struct candidate *c);
 /* Of those siblings whose source and profile were loaded also what they changed. */
 const char *phrase_siblings(struct arena *arena, const struct candidate *parent,
-    const struct candidate *const *siblings, unsigned nr);
+    const struct candidate *const *siblings, unsigned nr, bool evidence);
 const char *phrase_lessons(struct arena *arena, const struct lesson *const *lessons, unsigned nr);
+/* Whole runs on kernels that are alike, with their code. */
+const char *phrase_experiences(
+    struct arena *arena, const struct experience *const *experiences, unsigned nr);
 const char *phrase_problem(struct arena *arena, const struct candidate *c);
 
 #endif

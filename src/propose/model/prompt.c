@@ -15,9 +15,9 @@ static const char *const place_names[NR_PLACES] = {"contract", "hardware", "sour
     "hypotheses", "text", "executes", "instructions", "evidence", "best", "others", "partner",
     "techniques", "hint"};
 static const char *const files[NR_PROMPTS] = {"system.md", "node.md", "plan.md", "design.md",
-    "improve.md", "combine.md", "slower.md", "parameterise.md", "repair.md", "explain.md",
-    "cutlass.md", "hypotheses.md", "judge.md", "review.md", "correct.md", "first.md",
-    "first_again.md", "executes.md"};
+    "improve.md", "combine.md", "slower.md", "parameterise.md", "episode.md", "episode_text.md",
+    "repair.md", "explain.md", "cutlass.md", "hypotheses.md", "judge.md", "review.md", "correct.md",
+    "first.md", "first_again.md", "executes.md"};
 /* The order in which values lose lines when a prompt is too long. */
 static const enum place cut_order[] = {PLACE_LESSONS, PLACE_TECHNIQUES, PLACE_OTHERS,
     PLACE_SIBLINGS, PLACE_PLAN, PLACE_FINDINGS, PLACE_EVIDENCE, PLACE_PARTNER, PLACE_BEST,
@@ -168,6 +168,8 @@ enum prompt prompt_of(enum action request)
         return PROMPT_SLOWER;
     case ACTION_PARAMETERISE:
         return PROMPT_PARAMETERISE;
+    case ACTION_EPISODE:
+        return PROMPT_EPISODE;
     default:
         return PROMPT_IMPROVE;
     }

@@ -31,16 +31,18 @@ enum prompt {
     PROMPT_COMBINE,
     PROMPT_SLOWER, /* a version that is right but slower, which is to be repaired */
     PROMPT_PARAMETERISE,
-    PROMPT_REPAIR,      /* after an answer that failed */
-    PROMPT_EXPLAIN,     /* the system's, where a profile is to be explained */
-    PROMPT_CUTLASS,     /* after PROMPT_SYSTEM, where there is a library */
-    PROMPT_HYPOTHESES,  /* the steps of an explanation: hypotheses, */
-    PROMPT_JUDGE,       /* judgements by the counters, */
-    PROMPT_REVIEW,      /* a review, */
-    PROMPT_CORRECT,     /* a correction */
-    PROMPT_FIRST,       /* a task's first kernel */
-    PROMPT_FIRST_AGAIN, /* the same, after what was wrong with the one before */
-    PROMPT_EXECUTES,    /* what the emulator executes: its first line names instructions */
+    PROMPT_EPISODE,      /* the start of a conversation with tools */
+    PROMPT_EPISODE_TEXT, /* how to use its tools by text */
+    PROMPT_REPAIR,       /* after an answer that failed */
+    PROMPT_EXPLAIN,      /* the system's, where a profile is to be explained */
+    PROMPT_CUTLASS,      /* after PROMPT_SYSTEM, where there is a library */
+    PROMPT_HYPOTHESES,   /* the steps of an explanation: hypotheses, */
+    PROMPT_JUDGE,        /* judgements by the counters, */
+    PROMPT_REVIEW,       /* a review, */
+    PROMPT_CORRECT,      /* a correction */
+    PROMPT_FIRST,        /* a task's first kernel */
+    PROMPT_FIRST_AGAIN,  /* the same, after what was wrong with the one before */
+    PROMPT_EXECUTES,     /* what the emulator executes: its first line names instructions */
     NR_PROMPTS
 };
 

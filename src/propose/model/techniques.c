@@ -320,3 +320,26 @@ const char *techniques_choose(const struct techniques *t, const char *facts, con
     str_finish(&out);
     return text;
 }
+
+const char *techniques_page(const struct techniques *t, const char *words, struct arena *arena)
+{
+    for (unsigned i = 0; *words && i < t->nr; i++) {
+        const struct technique *page = &t->pages[i];
+
+        if (strcasestr(page->title, words) || strcasestr(words, page->title))
+            return arena_printf(arena, "### %s\n%s", page->title, page->body);
+    }
+    return NULL;
+}
+
+const char *techniques_titles(const struct techniques *t, struct arena *arena)
+{
+    struct str out = {0};
+    const char *text;
+
+    for (unsigned i = 0; i < t->nr; i++)
+        str_addf(&out, "- %s\n", t->pages[i].title);
+    text = arena_strndup(arena, str_text(&out), out.len);
+    str_finish(&out);
+    return text;
+}

@@ -42,4 +42,10 @@ const char *techniques_choose(const struct techniques *techniques, const char *f
     const char *original, const char *shown, unsigned first, unsigned nr, struct arena *arena,
     const char **title);
 
+/* The page whose title holds the words, or whose title the words hold, in any case of letters;
+ * NULL: none. techniques_titles: all titles, a line each. */
+const char *techniques_page(
+    const struct techniques *techniques, const char *words, struct arena *arena);
+const char *techniques_titles(const struct techniques *techniques, struct arena *arena);
+
 #endif

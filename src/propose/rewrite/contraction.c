@@ -130,6 +130,12 @@ static const char *type_name(enum scalar scalar)
     return scalar < sizeof names / sizeof names[0] ? names[scalar] : NULL;
 }
 
+static bool is_one(const struct affine *index, const char *name)
+{
+    int64_t step = 0;
+    return affine_coefficient(index, name, &step) == COEFFICIENT_CONSTANT && step == 1;
+}
+
 static bool add_operand(struct contraction *c, struct node *load, unsigned mask, const char **why)
 {
     struct arena *arena = c->in->arena;
@@ -138,11 +144,10 @@ static bool add_operand(struct contraction *c, struct node *load, unsigned mask,
         .node = n, .text = tree_text(c->in->tree, n), .axis = mask & ~ALONG_K};
     const struct node *base;
     struct affine index;
-    int64_t step = 0;
     if (!affine_access(c->in->tree, c->form.function, load, &base, &index))
         return say(why, "an address that is not understood");
-    o.k_runs =
-        affine_coefficient(&index, c->loop.var->name, &step) == COEFFICIENT_CONSTANT && step == 1;
+    o.k_runs = is_one(&index, c->loop.var->name);
+    o.axis_runs = is_one(&index, o.axis == ALONG_X ? "threadIdx.x" : "threadIdx.y");
     o.type = type_name(n->type.scalar);
     if (!o.type || n->type.is_pointer || !node_base(load))
         return say(why, "an operand of a strange type");
@@ -165,6 +170,7 @@ static bool add_operand(struct contraction *c, struct node *load, unsigned mask,
             }
         }
     }
+    o.wide = arena_printf(arena, "wide_%s", o.tile);
     c->operands[c->nr_operands++] = o;
     return true;
 }

@@ -21,8 +21,10 @@ struct contraction_operand {
     const char *text;            /* as written; operands of equal text share a tile */
     unsigned axis;               /* ALONG_X or ALONG_Y */
     bool k_runs;                 /* neighbours in k are neighbours in memory */
+    bool axis_runs;              /* neighbours along the axis are */
     const char *type;            /* of its value: "float" */
     const char *tile, *fragment; /* names of its tile, and of a thread's part of it */
+    const char *wide;            /* name for: its tiles come by wide accesses */
 };
 
 struct contraction {

@@ -1,14 +1,21 @@
-/* tensor_cores: a product of 16-bit matrices, summed in f32, is made by wmma fragments from tiles
- * in shared memory. Tiles are padded with zeros at the edges of the matrices. Results go through a
- * small patch of shared memory per warp to the threads that store them, under the old guard.
- * Products are exact, as before; only the order of the sums changes. */
+/* tensor_cores: a product of matrices of 16 or 32 bits, summed in f32, is made by wmma fragments
+ * from tiles in shared memory. Tiles come by asynchronous copies of 16 bytes, STAGES - 1 of them
+ * ahead of the computation; elements one by one at the edges of the matrices, with zeros beyond,
+ * and where an address is not a multiple of 16. Each warp makes WM * WN outputs. Results go through
+ * a small patch of shared memory per warp to the threads that store them, under the old guard.
+ *
+ * Products of 16 bits are exact, as before; only the order of the sums changes. A float is split
+ * into two tf32 parts, and three of the four products of parts are summed (the scheme: Ootomo and
+ * Yokota, IJHPCA 2022). The upper part has the first ten bits behind the point, so that the product
+ * left out, and what rounding the lower parts loses, are under 2^-19 of a product together. */
 #include "cuda/subst.h"
 #include "propose/rewrite/contraction_code.h"
 
 #include <string.h>
 
-static const struct tiling tilings[] = {{.block_m = 64, .block_n = 64, .block_k = 32},
-    {.block_m = 128, .block_n = 64, .block_k = 32}, {.block_m = 32, .block_n = 32, .block_k = 32}};
+static const struct {
+    int block_m, block_n, block_k, warp_m, warp_n;
+} tilings[] = {{128, 64, 64, 32, 32}, {64, 64, 64, 16, 32}, {32, 32, 64, 16, 16}};
 enum { NR_TILINGS = 3 };
 
 struct mma_writer {
@@ -16,8 +23,12 @@ struct mma_writer {
     struct arena *arena;
     const struct contraction_operand *a, *b; /* along y, along x */
     const char *type;                        /* "half" */
-    const char *bm, *bn, *bk, *warps, *row0, *col0, *warp_row, *warp_col, *k0, *kk, *at, *e, *i, *j,
-        *u, *sums, *patch, *value;
+    const char *part;                        /* of a fragment: "half" */
+    unsigned bytes;                          /* of an element */
+    unsigned run, depth;                     /* elements of 16 bytes, and of a fragment along k */
+    const char *bm, *bn, *bk, *wm, *wn, *stages; /* tuning parameters */
+    const char *warps, *row0, *col0, *warp_row, *warp_col, *k0, *first, *ahead, *into, *from, *kk,
+        *at, *e, *i, *j, *u, *sums, *tiles, *patch, *value, *to, *whole, *last, *thread;
     struct str out;
 };
 
@@ -63,11 +74,16 @@ static bool read_product(struct mma_writer *w, const char **why)
         return *why = "no operand is shared between threads along both axes", false;
     const struct node *a = plain_load(w->a->node), *b = plain_load(w->b->node);
     enum scalar scalar = a ? a->type.scalar : SCALAR_F32;
-    if (!b || b->type.scalar != scalar || (scalar != SCALAR_F16 && scalar != SCALAR_BF16))
-        return *why = "the operands are not both f16 or both bf16", false;
+    if (!b || b->type.scalar != scalar ||
+        (scalar != SCALAR_F16 && scalar != SCALAR_BF16 && scalar != SCALAR_F32))
+        return *why = "the operands are not both f16, both bf16 or both f32", false;
     if (strcmp(w->a->type, "float") != 0 || strcmp(w->b->type, "float") != 0)
         return *why = "the products are rounded to 16 bits", false;
-    w->type = scalar == SCALAR_F16 ? "half" : "__nv_bfloat16";
+    w->bytes = scalar == SCALAR_F32 ? 4 : 2;
+    w->run = 16 / w->bytes;
+    w->depth = scalar == SCALAR_F32 ? 8 : 16;
+    w->type = scalar == SCALAR_F16 ? "half" : scalar == SCALAR_F32 ? "float" : "__nv_bfloat16";
+    w->part = scalar == SCALAR_F32 ? "nvcuda::wmma::precision::tf32" : w->type;
     return true;
 }
 
@@ -76,11 +92,13 @@ static void choose_names(struct mma_writer *w)
     const struct cuda_tree *tree = w->c->in->tree;
     const struct {
         const char **name, *base;
-    } names[] = {{&w->bm, "BM"}, {&w->bn, "BN"}, {&w->bk, "BK"}, {&w->warps, "NR_WARPS"},
-        {&w->row0, "first_y"}, {&w->col0, "first_x"}, {&w->warp_row, "warp_y"},
-        {&w->warp_col, "warp_x"}, {&w->k0, "k0"}, {&w->kk, "kk"}, {&w->at, "at"}, {&w->e, "e"},
-        {&w->i, "i"}, {&w->j, "j"}, {&w->u, "u"}, {&w->sums, "sums"}, {&w->patch, "patch"},
-        {&w->value, "value"}};
+    } names[] = {{&w->bm, "BM"}, {&w->bn, "BN"}, {&w->bk, "BK"}, {&w->wm, "WM"}, {&w->wn, "WN"},
+        {&w->stages, "STAGES"}, {&w->warps, "NR_WARPS"}, {&w->row0, "first_y"},
+        {&w->col0, "first_x"}, {&w->warp_row, "warp_y"}, {&w->warp_col, "warp_x"}, {&w->k0, "k0"},
+        {&w->first, "first_k"}, {&w->ahead, "k_ahead"}, {&w->into, "into"}, {&w->from, "from"},
+        {&w->kk, "kk"}, {&w->at, "at"}, {&w->e, "e"}, {&w->i, "i"}, {&w->j, "j"}, {&w->u, "u"},
+        {&w->sums, "sums"}, {&w->tiles, "tiles"}, {&w->patch, "patch"}, {&w->value, "value"},
+        {&w->to, "to"}, {&w->whole, "whole"}, {&w->last, "last"}, {&w->thread, "tid"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         *names[i].name = tree_fresh(tree, names[i].base);
 }
@@ -90,96 +108,295 @@ static const char *size_of(const struct mma_writer *w, const struct contraction_
     return o == w->a ? w->bm : w->bn;
 }
 
+/* A tile's rows and the elements of a row. */
+static const char *rows_of(const struct mma_writer *w, const struct contraction_operand *o)
+{
+    return o->k_runs ? size_of(w, o) : w->bk;
+}
+
+static const char *run_of(const struct mma_writer *w, const struct contraction_operand *o)
+{
+    return o->k_runs ? w->bk : size_of(w, o);
+}
+
+/* A row with what pads it against bank conflicts. */
+static const char *pitch_of(const struct mma_writer *w, const struct contraction_operand *o)
+{
+    return arena_printf(w->arena, "%s + %d", run_of(w, o), w->bytes == 4 && o->k_runs ? 4 : 8);
+}
+
+/* The bytes of all stages of an operand's tile. */
+static const char *tile_bytes(const struct mma_writer *w, const struct contraction_operand *o)
+{
+    return arena_printf(
+        w->arena, "%s * %s * (%s) * %u", w->stages, rows_of(w, o), pitch_of(w, o), w->bytes);
+}
+
 static void write_head(struct mma_writer *w)
 {
     struct str *s = &w->out;
-    str_addf(s, "{\n    const int %s = (%s / 32) * (%s / 32);\n", w->warps, w->bm, w->bn);
+    str_addf(s,
+        "{\n    extern __shared__ __align__(128) unsigned char %s[];\n"
+        "    const int %s = (%s / %s) * (%s / %s);\n",
+        w->tiles, w->warps, w->bm, w->wm, w->bn, w->wn);
     for (unsigned i = 0; i < 2; i++) {
         const struct contraction_operand *o = i ? w->b : w->a;
-        str_addf(s, "    __shared__ __align__(32) %s %s[%s][%s + 8];\n", w->type, o->tile,
-            o->k_runs ? size_of(w, o) : w->bk, o->k_runs ? w->bk : size_of(w, o));
+        const char *rows = rows_of(w, o), *pitch = pitch_of(w, o);
+        const char *start =
+            i ? arena_printf(w->arena, "(%s + %s)", w->tiles, tile_bytes(w, w->a)) : w->tiles;
+        str_addf(s, "    %s (*%s)[%s][%s] = (%s (*)[%s][%s])%s;\n", w->type, o->tile, rows, pitch,
+            w->type, rows, pitch, start);
     }
-    str_addf(s, "    __shared__ __align__(32) float %s[%s][16 * 16];\n", w->patch, w->warps);
+    str_addf(s, "    float *%s = (float *)%s + threadIdx.y * (16 * 16);\n", w->patch, w->tiles);
     str_addf(
         s, "    int %s = blockIdx.y * %s, %s = blockIdx.x * %s;\n", w->row0, w->bm, w->col0, w->bn);
-    str_addf(s, "    int %s = threadIdx.y / (%s / 32) * 32, %s = threadIdx.y %% (%s / 32) * 32;\n",
-        w->warp_row, w->bn, w->warp_col, w->bn);
+    str_addf(s, "    int %s = threadIdx.y / (%s / %s) * %s, %s = threadIdx.y %% (%s / %s) * %s;\n",
+        w->warp_row, w->bn, w->wn, w->wm, w->warp_col, w->bn, w->wn, w->wn);
     code_uniform_decls(w->c, s);
     str_addf(s,
-        "    nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> %s[2][2];\n"
-        "    for (int %s = 0; %s < 4; %s++)\n"
-        "        nvcuda::wmma::fill_fragment(%s[%s / 2][%s %% 2], 0.0f);\n",
-        w->sums, w->i, w->i, w->i, w->sums, w->i, w->i);
+        "    nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, %u, float>\n"
+        "        %s[%s / 16][%s / 16];\n"
+        "    #pragma unroll\n    for (int %s = 0; %s < %s / 16; %s++)\n"
+        "        #pragma unroll\n        for (int %s = 0; %s < %s / 16; %s++)\n"
+        "            nvcuda::wmma::fill_fragment(%s[%s][%s], 0.0f);\n",
+        w->depth, w->sums, w->wm, w->wn, w->i, w->i, w->wm, w->i, w->j, w->j, w->wn, w->j, w->sums,
+        w->i, w->j);
 }
 
-/* Write the copy of one tile from memory, with zeros outside the matrix. Neighbouring threads take
- * neighbours in memory. */
-static void write_stage(struct mma_writer *w, const struct contraction_operand *o)
+/* The conditions under which an element is inside the matrix and not beyond the last k. */
+static const char *inside(
+    const struct mma_writer *w, const struct contraction_operand *o, unsigned k_more)
+{
+    const struct contraction *c = w->c;
+    const char *conds = code_conds(c, o->axis), *uniform = code_conds(c, 0);
+    const char *more = k_more ? arena_printf(w->arena, " + %u", k_more) : "";
+    return arena_printf(w->arena, "%s%s < %s%s%s%s%s", c->loop.var->name, more,
+        text_operand(w->arena, tree_text(c->in->tree, c->loop.bound)), conds ? " && " : "",
+        conds ? conds : "", uniform ? " && " : "", uniform ? uniform : "");
+}
+
+static bool is_wide(const struct contraction_operand *o)
+{
+    return o->k_runs || o->axis_runs;
+}
+
+static const char *axis_name(const struct mma_writer *w, const struct contraction_operand *o)
+{
+    return (o->axis == ALONG_X ? w->c->x : w->c->y)->var->name;
+}
+
+static const char *corner(const struct mma_writer *w, const struct contraction_operand *o)
+{
+    return o->axis == ALONG_X ? w->col0 : w->row0;
+}
+
+/* Write `wide_X`: all rows of the operand's tiles are inside the matrix and start at multiples of
+ * 16 bytes. The index is affine, so that its first two rows tell. */
+static void write_wide(struct mma_writer *w, const struct contraction_operand *o)
 {
     const struct contraction *c = w->c;
     struct str *s = &w->out;
-    const bool x = o->axis == ALONG_X;
-    const char *axis = (x ? c->x : c->y)->var->name, *k = c->loop.var->name, *size = size_of(w, o);
-    const char *fast = o->k_runs ? w->kk : w->at, *slow = o->k_runs ? w->at : w->kk;
-    const char *run = o->k_runs ? w->bk : size;
-    const char *conds = code_conds(c, o->axis), *uniform = code_conds(c, 0);
+    const char *conds = code_conds(c, o->axis), *uniform = code_conds(c, 0),
+               *axis = axis_name(w, o);
+    struct node *load = plain_load(o->node);
+    struct code_needs needs = {.roots = {load}, .nr = 1};
+    if (!is_wide(o))
+        return;
+    str_addf(s, "    bool %s = %s;\n    for (int %s = 0; %s < 2; %s++) {\n        {\n", o->wide,
+        uniform ? uniform : "true", w->u, w->u, w->u);
+    str_addf(s, "            int %s = %s + %s * (%s - 1);\n            %s = %s && %s;\n        }\n",
+        axis, corner(w, o), w->u, size_of(w, o), o->wide, o->wide, conds ? conds : "true");
+    str_addf(s, "        int %s = %s%s%s, %s = %s%s%s;\n", axis, corner(w, o),
+        o->k_runs ? " + " : "", o->k_runs ? w->u : "", c->loop.var->name, w->first,
+        o->k_runs ? "" : " + ", o->k_runs ? "" : w->u);
+    code_decls(c, s, &needs, "        ");
+    str_addf(s, "        %s = %s && ((size_t)&%s & 15) == 0;\n    }\n", o->wide, o->wide,
+        tree_text(c->in->tree, load));
+}
+
+/* Write the test for 16 bytes of elements that are inside, and their copy by one asynchronous
+ * access where their address allows. What holds for the first and the last holds between them. */
+static void write_careful_copy(struct mma_writer *w, const struct contraction_operand *o)
+{
+    const struct contraction *c = w->c;
+    struct str *s = &w->out;
+    const char *axis = axis_name(w, o);
+    const char *conds = code_conds(c, o->axis), *in = "                    ";
+    struct node *load = plain_load(o->node);
+    struct code_needs needs = {.roots = {load}, .nr = 1};
+    str_addf(s, "%sbool %s = %s;\n", in, w->whole, inside(w, o, o->k_runs ? w->run - 1 : 0));
+    if (!o->k_runs && conds)
+        str_addf(s, "%sint %s = %s + %u;\n%s{\n%s    int %s = %s;\n%s    %s = %s && %s;\n%s}\n", in,
+            w->last, axis, w->run - 1, in, in, axis, w->last, in, w->whole, w->whole, conds, in);
+    str_addf(s, "%sif (%s) {\n", in, w->whole);
+    code_decls(c, s, &needs, "                        ");
+    str_addf(s,
+        "%s    const %s *%s = &%s;\n%s    %s = ((size_t)%s & 15) == 0;\n%s    if (%s)\n"
+        "%s        __pipeline_memcpy_async(%s, %s, 16);\n%s}\n%sif (!%s)\n    ",
+        in, w->type, w->value, tree_text(c->in->tree, load), in, w->whole, w->value, in, w->whole,
+        in, w->to, w->value, in, in, w->whole);
+}
+
+static void write_single_copies(struct mma_writer *w, const struct contraction_operand *o)
+{
+    const struct contraction *c = w->c;
+    struct str *s = &w->out;
+    const char *in = "                    ";
     struct node *load = plain_load(o->node);
     struct code_needs needs = {.roots = {load}, .nr = 1};
     str_addf(s,
-        "        for (int %s = threadIdx.y * 32 + threadIdx.x; %s < %s * %s; %s += %s * 32) {\n"
-        "            int %s = %s %% %s, %s = %s / %s;\n"
-        "            int %s = %s + %s, %s = %s + %s;\n"
-        "            %s %s = %s(0.0f);\n",
-        w->e, w->e, size, w->bk, w->e, w->warps, fast, w->e, run, slow, w->e, run, axis,
-        x ? w->col0 : w->row0, w->at, k, w->k0, w->kk, w->type, w->value, w->type);
-    str_addf(s, "            if (%s < %s%s%s%s%s) {\n", k, tree_text(c->in->tree, c->loop.bound),
-        conds ? " && " : "", conds ? conds : "", uniform ? " && " : "", uniform ? uniform : "");
-    code_decls(c, s, &needs, "                ");
-    str_addf(s,
-        "                %s = %s;\n            }\n            %s[%s][%s] = %s;\n        }\n",
-        w->value, tree_text(c->in->tree, load), o->tile, slow, fast, w->value);
+        "%sfor (int %s = 0; %s < %u; %s++, %s++) {\n%s    %s %s = %s(0.0f);\n%s    if (%s) {\n", in,
+        w->u, w->u, w->run, w->u, o->k_runs ? c->loop.var->name : axis_name(w, o), in, w->type,
+        w->value, w->type, in, inside(w, o, 0));
+    code_decls(c, s, &needs, "                            ");
+    str_addf(s, "%s        %s = %s;\n%s    }\n%s    %s[%s] = %s;\n%s}\n", in, w->value,
+        tree_text(c->in->tree, load), in, in, w->to, w->u, w->value, in);
 }
 
-static void write_fragment(struct mma_writer *w, const struct contraction_operand *o)
+/* Write the loop in which the threads copy a tile, 16 bytes at a time; neighbouring threads
+ * take neighbours in memory. */
+static void write_copies(struct mma_writer *w, const struct contraction_operand *o, bool wide)
+{
+    const struct contraction *c = w->c;
+    struct str *s = &w->out;
+    const char *fast = o->k_runs ? w->kk : w->at, *slow = o->k_runs ? w->at : w->kk;
+    const char *nr = arena_printf(w->arena, "%s * (%s / %u)", rows_of(w, o), run_of(w, o), w->run);
+    const char *threads = arena_printf(w->arena, "(%s * 32)", w->warps),
+               *in = "                    ";
+    struct node *load = plain_load(o->node);
+    struct code_needs needs = {.roots = {load}, .nr = 1};
+    str_addf(s,
+        "                #pragma unroll\n"
+        "                for (int %s = 0; %s < (%s + %s - 1) / %s; %s++) {\n"
+        "%sint %s = %s + %s * %s;\n%sif (%s %% %s != 0 && %s >= %s)\n%s    continue;\n"
+        "%sint %s = %s %% (%s / %u) * %u, %s = %s / (%s / %u);\n"
+        "%sint %s = %s + %s, %s = %s + %s;\n%s%s *%s = &%s[%s][%s][%s];\n",
+        w->i, w->i, nr, threads, threads, w->i, in, w->e, w->thread, w->i, threads, in, nr, threads,
+        w->e, nr, in, in, fast, w->e, run_of(w, o), w->run, w->run, slow, w->e, run_of(w, o),
+        w->run, in, axis_name(w, o), corner(w, o), w->at, c->loop.var->name, w->ahead, w->kk, in,
+        w->type, w->to, o->tile, w->into, slow, fast);
+    if (wide) {
+        code_decls(c, s, &needs, in);
+        str_addf(s, "%s__pipeline_memcpy_async(%s, &%s, 16);\n", in, w->to,
+            tree_text(c->in->tree, load));
+    } else {
+        if (is_wide(o))
+            write_careful_copy(w, o);
+        write_single_copies(w, o);
+    }
+    str_add(s, "                }\n");
+}
+
+/* Write the copy of one tile from memory, with zeros outside the matrix. */
+static void write_stage(struct mma_writer *w, const struct contraction_operand *o)
+{
+    if (is_wide(o)) {
+        str_addf(&w->out, "            if (%s && %s + %s <= %s) {\n", o->wide, w->ahead, w->bk,
+            text_operand(w->arena, tree_text(w->c->in->tree, w->c->loop.bound)));
+        write_copies(w, o, true);
+        str_add(&w->out, "            } else {\n");
+    } else {
+        str_add(&w->out, "            {\n");
+    }
+    write_copies(w, o, false);
+    str_add(&w->out, "            }\n");
+}
+
+static const char *low_of(const struct mma_writer *w, const struct contraction_operand *o)
+{
+    return arena_printf(w->arena, "low_%s", o->fragment);
+}
+
+static void write_fragments(struct mma_writer *w, const struct contraction_operand *o)
 {
     const bool a = o == w->a;
     const char *at = arena_printf(w->arena, "%s + %s * 16", a ? w->warp_row : w->warp_col, w->i);
-    str_addf(&w->out,
-        "                nvcuda::wmma::load_matrix_sync(%s[%s], &%s[%s][%s], %s + 8);\n",
-        o->fragment, w->i, o->tile, o->k_runs ? at : w->kk, o->k_runs ? w->kk : at,
-        o->k_runs ? w->bk : size_of(w, o));
+    const char *nr = a ? w->wm : w->wn, *in = "                ";
+    struct str *s = &w->out;
+    str_addf(s,
+        "%snvcuda::wmma::fragment<nvcuda::wmma::matrix_%c, 16, 16, %u, %s,\n"
+        "%s    nvcuda::wmma::%s> %s[%s / 16]",
+        in, a ? 'a' : 'b', w->depth, w->part, in, o->k_runs == a ? "row_major" : "col_major",
+        o->fragment, nr);
+    if (w->bytes == 4)
+        str_addf(s, ", %s[%s / 16]", low_of(w, o), nr);
+    str_addf(s,
+        ";\n%s#pragma unroll\n%sfor (int %s = 0; %s < %s / 16; %s++) {\n"
+        "%s    nvcuda::wmma::load_matrix_sync(%s[%s], &%s[%s][%s][%s], %s);\n",
+        in, in, w->i, w->i, nr, w->i, in, o->fragment, w->i, o->tile, w->from,
+        o->k_runs ? at : w->kk, o->k_runs ? w->kk : at, pitch_of(w, o));
+    if (w->bytes == 4)
+        str_addf(s,
+            "%s    #pragma unroll\n"
+            "%s    for (int %s = 0; %s < %s[%s].num_elements; %s++) {\n"
+            "%s        float %s = %s[%s].x[%s];\n"
+            "%s        %s[%s].x[%s] = __uint_as_float(__float_as_uint(%s) & 0xffffe000u);\n"
+            "%s        %s[%s].x[%s] = nvcuda::wmma::__float_to_tf32(%s - %s[%s].x[%s]);\n%s    }\n",
+            in, in, w->u, w->u, o->fragment, w->i, w->u, in, w->value, o->fragment, w->i, w->u, in,
+            o->fragment, w->i, w->u, w->value, in, low_of(w, o), w->i, w->u, w->value, o->fragment,
+            w->i, w->u, in);
+    str_addf(s, "%s}\n", in);
 }
 
+/* Products of the same parts for all outputs, so that sums do not wait for themselves. */
+static void write_product(struct mma_writer *w, const char *a, const char *b)
+{
+    str_addf(&w->out,
+        "                #pragma unroll\n                for (int %s = 0; %s < %s / 16; %s++)\n"
+        "                    #pragma unroll\n"
+        "                    for (int %s = 0; %s < %s / 16; %s++)\n"
+        "                        nvcuda::wmma::mma_sync(%s[%s][%s], %s[%s], %s[%s], %s[%s][%s]);\n",
+        w->i, w->i, w->wm, w->i, w->j, w->j, w->wn, w->j, w->sums, w->i, w->j, a, w->i, b, w->j,
+        w->sums, w->i, w->j);
+}
+
+static void write_compute(struct mma_writer *w)
+{
+    struct str *s = &w->out;
+    str_addf(s, "            #pragma unroll\n            for (int %s = 0; %s < %s; %s += %u) {\n",
+        w->kk, w->kk, w->bk, w->kk, w->depth);
+    write_fragments(w, w->a);
+    write_fragments(w, w->b);
+    if (w->bytes == 4) {
+        write_product(w, low_of(w, w->a), w->b->fragment);
+        write_product(w, w->a->fragment, low_of(w, w->b));
+    }
+    write_product(w, w->a->fragment, w->b->fragment);
+    str_add(s, "            }\n");
+}
+
+static void write_step(struct mma_writer *w, const char *stage)
+{
+    str_addf(&w->out, "            %s = %s + 1 == %s ? 0 : %s + 1;\n        }\n", stage, stage,
+        w->stages, stage);
+}
+
+/* Write the loop over tiles. A round copies the tile that is STAGES - 1 ahead to where the tile of
+ * the round before was, and computes with its own; the first rounds only copy. */
 static void write_loop(struct mma_writer *w)
 {
     const struct contraction *c = w->c;
     struct str *s = &w->out;
-    str_addf(s, "    for (int %s = %s; %s < %s; %s += %s) {\n", w->k0,
-        tree_text(c->in->tree, c->loop.start), w->k0, tree_text(c->in->tree, c->loop.bound), w->k0,
-        w->bk);
+    const char *bound = text_operand(w->arena, tree_text(c->in->tree, c->loop.bound));
+    str_addf(s, "    const int %s = %s, %s = threadIdx.y * 32 + threadIdx.x;\n", w->first,
+        tree_text(c->in->tree, c->loop.start), w->thread);
+    write_wide(w, w->a);
+    write_wide(w, w->b);
+    str_addf(s,
+        "    int %s = 0, %s = 0;\n"
+        "    for (int %s = %s - (%s - 1) * %s; %s < %s; %s += %s) {\n"
+        "        if (%s >= %s) {\n            __pipeline_wait_prior(%s - 2);\n"
+        "            __syncthreads();\n        }\n"
+        "        const int %s = %s + (%s - 1) * %s;\n        if (%s < %s) {\n",
+        w->into, w->from, w->k0, w->first, w->stages, w->bk, w->k0, bound, w->k0, w->bk, w->k0,
+        w->first, w->stages, w->ahead, w->k0, w->stages, w->bk, w->ahead, bound);
     write_stage(w, w->a);
     write_stage(w, w->b);
-    str_addf(s,
-        "        __syncthreads();\n        #pragma unroll\n"
-        "        for (int %s = 0; %s < %s; %s += 16) {\n",
-        w->kk, w->kk, w->bk, w->kk);
-    for (unsigned i = 0; i < 2; i++) {
-        const struct contraction_operand *o = i ? w->b : w->a;
-        str_addf(s,
-            "            nvcuda::wmma::fragment<nvcuda::wmma::matrix_%c, 16, 16, 16, %s,\n"
-            "                nvcuda::wmma::%s> %s[2];\n",
-            "ab"[i], w -> type, o -> k_runs == (o == w->a) ? "row_major" : "col_major",
-            o->fragment);
-    }
-    str_addf(s, "            for (int %s = 0; %s < 2; %s++) {\n", w->i, w->i, w->i);
-    write_fragment(w, w->a);
-    write_fragment(w, w->b);
-    str_addf(s,
-        "            }\n            for (int %s = 0; %s < 4; %s++)\n"
-        "                nvcuda::wmma::mma_sync(%s[%s / 2][%s %% 2], %s[%s / 2], %s[%s %% 2],\n"
-        "                    %s[%s / 2][%s %% 2]);\n        }\n        __syncthreads();\n    }\n",
-        w->i, w->i, w->i, w->sums, w->i, w->i, w->a->fragment, w->i, w->b->fragment, w->i, w->sums,
-        w->i, w->i);
+    write_step(w, w->into);
+    str_addf(s, "        __pipeline_commit();\n        if (%s >= %s) {\n", w->k0, w->first);
+    write_compute(w);
+    write_step(w, w->from);
+    str_add(s, "    }\n    __syncthreads();\n");
 }
 
 static void write_tail(struct mma_writer *w)
@@ -189,19 +406,21 @@ static void write_tail(struct mma_writer *w)
     const struct substs none = {.nr = 0};
     const char *all = code_all_conds(c), *in = "                ";
     str_addf(s,
-        "    for (int %s = 0; %s < 2; %s++) {\n        for (int %s = 0; %s < 2; %s++) {\n"
+        "    #pragma unroll\n    for (int %s = 0; %s < %s / 16; %s++) {\n"
+        "        #pragma unroll\n        for (int %s = 0; %s < %s / 16; %s++) {\n"
         "            nvcuda::wmma::store_matrix_sync(\n"
-        "                %s[threadIdx.y], %s[%s][%s], 16, nvcuda::wmma::mem_row_major);\n"
+        "                %s, %s[%s][%s], 16, nvcuda::wmma::mem_row_major);\n"
         "            __syncwarp();\n"
         "            for (int %s = threadIdx.x; %s < 16 * 16; %s += 32) {\n",
-        w->i, w->i, w->i, w->j, w->j, w->j, w->patch, w->sums, w->i, w->j, w->u, w->u, w->u);
+        w->i, w->i, w->wm, w->i, w->j, w->j, w->wn, w->j, w->patch, w->sums, w->i, w->j, w->u, w->u,
+        w->u);
     str_addf(s, "%sint %s = %s + %s + %s * 16 + %s / 16;\n", in, c->y->var->name, w->row0,
         w->warp_row, w->i, w->u);
     str_addf(s, "%sint %s = %s + %s + %s * 16 + %s %% 16;\n", in, c->x->var->name, w->col0,
         w->warp_col, w->j, w->u);
     str_addf(s, "%sif (%s) {\n", in, all ? all : "true");
-    str_addf(s, "%s    %s %s = %s[threadIdx.y][%s];\n", in, c->accs[0]->type.base, c->accs[0]->name,
-        w->patch, w->u);
+    str_addf(
+        s, "%s    %s %s = %s[%s];\n", in, c->accs[0]->type.base, c->accs[0]->name, w->patch, w->u);
     code_rest(c, s, &none, "                    ");
     str_addf(s, "%s}\n            }\n            __syncwarp();\n        }\n    }\n}", in);
 }
@@ -215,16 +434,38 @@ static bool write_launches(const struct mma_writer *w, struct rewrite_out *out)
         return false;
     for (unsigned i = 0; i < lines.nr; i++) {
         struct launch_line *line = &lines.items[i];
+        if (line->smem && strcmp(line->smem, "0") != 0)
+            return rewrite_refuse(in, out, "%s has dynamic shared memory", c->form.function->name);
         extent_cover(in, line, &c->form, c->x, w->bn);
         extent_cover(in, line, &c->form, c->y, w->bm);
         line->block[0] = "32";
-        line->block[1] = arena_printf(w->arena, "(%s/32)*(%s/32)", w->bm, w->bn);
+        line->block[1] = arena_printf(w->arena, "(%s/%s)*(%s/%s)", w->bm, w->wm, w->bn, w->wn);
+        line->smem = arena_printf(w->arena, "max(%s + %s, (%s/%s)*(%s/%s)*1024)",
+            tile_bytes(w, w->a), tile_bytes(w, w->b), w->bm, w->wm, w->bn, w->wn);
         launch_line_write(line, &out->edits);
     }
     return true;
 }
 
-static bool write_kernel(struct mma_writer *w, const struct tiling *t, struct rewrite_out *out)
+static void write_tunes(const struct mma_writer *w, unsigned tiling, struct rewrite_out *out)
+{
+    const struct rewrite_in *in = w->c->in;
+    pragma_add_tune(in, &out->edits, w->bm, tilings[tiling].block_m, "32, 64, 128");
+    pragma_add_tune(in, &out->edits, w->bn, tilings[tiling].block_n, "32, 64, 128, 256");
+    pragma_add_tune(in, &out->edits, w->bk, tilings[tiling].block_k, "16, 32, 64");
+    pragma_add_tune(in, &out->edits, w->wm, tilings[tiling].warp_m, "16, 32, 64");
+    pragma_add_tune(in, &out->edits, w->wn, tilings[tiling].warp_n, "16, 32, 64");
+    pragma_add_tune(in, &out->edits, w->stages, 3, "2, 3, 4");
+    /* The sums take half of the registers at most; a block has 227 KB of shared memory at most. */
+    pragma_add_line(in, &out->edits,
+        arena_printf(w->arena,
+            "where  %s <= %s && %s <= %s && (%s/%s)*(%s/%s) <= 16 && %s*%s <= 32768 && %s + %s <= "
+            "232448",
+            w->wm, w->bm, w->wn, w->bn, w->bm, w->wm, w->bn, w->wn, w->bm, w->bn,
+            tile_bytes(w, w->a), tile_bytes(w, w->b)));
+}
+
+static bool write_kernel(struct mma_writer *w, unsigned tiling, struct rewrite_out *out)
 {
     const struct contraction *c = w->c;
     const struct rewrite_in *in = c->in;
@@ -234,13 +475,11 @@ static bool write_kernel(struct mma_writer *w, const struct tiling *t, struct re
     write_tail(w);
     edits_replace(&out->edits, c->form.body->start, c->form.body->end, "%s", str_text(&w->out));
     str_finish(&w->out);
+    if (!strstr(in->source, "<cuda_pipeline.h>"))
+        edits_insert(&out->edits, 0, "#include <cuda_pipeline.h>\n");
     if (!strstr(in->source, "<mma.h>"))
         edits_insert(&out->edits, 0, "#include <mma.h>\n");
-    pragma_add_tune(in, &out->edits, w->bm, t->block_m, "32, 64, 128");
-    pragma_add_tune(in, &out->edits, w->bn, t->block_n, "32, 64, 128");
-    pragma_add_tune(in, &out->edits, w->bk, t->block_k, "16, 32, 64");
-    pragma_add_line(
-        in, &out->edits, arena_printf(w->arena, "where  %s*(%s+%s) <= 8192", w->bk, w->bm, w->bn));
+    write_tunes(w, tiling, out);
     extent_drop_bounds(in, c->form.function, &out->edits);
     extent_drop_tunes(in, c->form.function, &out->edits);
     return write_launches(w, out);
@@ -257,9 +496,10 @@ bool rewrite_tensor_cores(const struct rewrite_in *in, unsigned variant, struct 
     out->more = true;
     if (!contraction_read(c, in, function, &why) || !read_product(&w, &why))
         return rewrite_refuse(in, out, "%s: %s", function->name, why);
-    const struct tiling *t = &tilings[variant % NR_TILINGS];
+    /* Parts of floats need registers: smaller tiles first. */
+    const unsigned t = (variant + (w.bytes == 4)) % NR_TILINGS;
     if (!write_kernel(&w, t, out))
         return false;
     return rewrite_done(in, out, "tensor cores for the product in %s, tiles %dx%dx%d",
-        function->name, t->block_m, t->block_n, t->block_k);
+        function->name, tilings[t].block_m, tilings[t].block_n, tilings[t].block_k);
 }

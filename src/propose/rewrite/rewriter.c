@@ -14,17 +14,25 @@ static const struct move {
     rewrite_f *rewrite;
     unsigned max; /* variants listed */
 } moves[] = {
-    {ACTION_BLOCK_SHAPE, rewrite_block_shape, 6}, {ACTION_SWAP_XY, rewrite_swap_xy, 6},
-    {ACTION_READ_ONLY, rewrite_read_only, 1}, {ACTION_UNROLL, rewrite_unroll, 6},
-    {ACTION_PAD_SHARED, rewrite_pad_shared, 4}, {ACTION_LAUNCH_BOUNDS, rewrite_launch_bounds, 4},
-    {ACTION_GRID_STRIDE, rewrite_grid_stride, 4}, {ACTION_HOIST, rewrite_hoist, 4},
-    {ACTION_FAST_MATH, rewrite_fast_math, 3}, {ACTION_VECTORIZE, rewrite_vectorize, 4},
-    {ACTION_COARSEN, rewrite_coarsen, 4}, {ACTION_SHARED_TILE, rewrite_shared_tile, 4},
+    {ACTION_BLOCK_SHAPE, rewrite_block_shape, 6},
+    {ACTION_SWAP_XY, rewrite_swap_xy, 6},
+    {ACTION_READ_ONLY, rewrite_read_only, 1},
+    {ACTION_UNROLL, rewrite_unroll, 6},
+    {ACTION_PAD_SHARED, rewrite_pad_shared, 4},
+    {ACTION_LAUNCH_BOUNDS, rewrite_launch_bounds, 4},
+    {ACTION_GRID_STRIDE, rewrite_grid_stride, 4},
+    {ACTION_HOIST, rewrite_hoist, 4},
+    {ACTION_FAST_MATH, rewrite_fast_math, 3},
+    {ACTION_VECTORIZE, rewrite_vectorize, 4},
+    {ACTION_COARSEN, rewrite_coarsen, 4},
+    {ACTION_SHARED_TILE, rewrite_shared_tile, 4},
     {ACTION_REGISTER_TILE, rewrite_register_tile, 6},
     {ACTION_PARALLEL_REDUCE, rewrite_parallel_reduce, 6},
-    {ACTION_SHUFFLE_REDUCE, rewrite_shuffle_reduce, 4}, {ACTION_PRIVATIZE, rewrite_privatize, 4},
-    {ACTION_SPLIT_WORK, rewrite_split_work, 4}, {ACTION_FUSE, rewrite_fuse, 4},
-    {ACTION_TENSOR_CORES, rewrite_tensor_cores, 1}, /* its sizes are tuned */
+    {ACTION_SHUFFLE_REDUCE, rewrite_shuffle_reduce, 4},
+    {ACTION_PRIVATIZE, rewrite_privatize, 4},
+    {ACTION_SPLIT_WORK, rewrite_split_work, 4},
+    {ACTION_FUSE, rewrite_fuse, 4},
+    {ACTION_TENSOR_CORES, rewrite_tensor_cores, 2},
 };
 
 static struct rewrite_out fresh_out(const struct rewrite_in *in)

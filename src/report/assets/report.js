@@ -109,12 +109,80 @@
     });
   }
 
-  function showCall(parent, call) {
-    const cost = call.cost === null ? "cost unknown" : call.cost.toFixed(4) + " dollars";
-    add(parent, "p", "", call.purpose + " by " + call.model + ": " + call.outcome + ", code " +
-      call.verdict + ", " + call.in + " tokens in, " + call.out + " out, " + cost);
-    showText(parent, "Prompt", call.prompt);
-    showText(parent, "Reply", call.reply);
+  // A prompt's turns, by the lines [system], [user], [assistant], [tool] before them; a prompt
+  // without such lines is one turn.
+  function turns(text) {
+    const all = [];
+    text.forEach((line) => {
+      const head = /^\[(system|user|assistant|tool)\]$/.exec(line);
+      if (head || all.length === 0) all.push({ role: head ? head[1] : "user", lines: [] });
+      if (!head) all[all.length - 1].lines.push(line);
+    });
+    return all;
+  }
+
+  const speakers = { system: "keet-opt, to every question", user: "keet-opt", tool: "keet-opt, a tool's answer",
+    assistant: "The model, before" };
+
+  // A turn; what is long stays closed, under its first words.
+  function showTurn(parent, kind, who, text, open) {
+    const box = add(parent, "div", "turn " + kind);
+    add(box, "p", "who", who);
+    const first = text.find((line) => line.trim()) || "(nothing)";
+    if (text.length <= 12 || open) {
+      add(box, "pre", "text", text.join("\n"));
+      return;
+    }
+    const details = add(box, "details");
+    add(details, "summary", "", first.slice(0, 100) + " ... (" + text.length + " lines)");
+    add(details, "pre", "text", text.join("\n"));
+  }
+
+  // A reply in parts: words open, code closed.
+  function showReply(parent, who, text) {
+    const box = add(parent, "div", "turn model");
+    add(box, "p", "who", who);
+    let part = [], code = false;
+    const end = () => {
+      if (code) {
+        const details = add(box, "details");
+        add(details, "summary", "", "Code, " + part.length + " lines");
+        add(details, "pre", "text", part.join("\n"));
+      } else if (part.some((line) => line.trim())) {
+        add(box, "pre", "text", part.join("\n").trim());
+      }
+      part = [];
+    };
+    text.forEach((line) => {
+      if (/^(```|~~~)/.test(line)) { end(); code = !code; } else part.push(line);
+    });
+    end();
+  }
+
+  // The calls of a node as a conversation: of each prompt what the prompt before did not say.
+  function showConversation(parent, calls) {
+    let shown = [];
+    add(parent, "h3", "", "The conversation with the model");
+    calls.forEach((call) => {
+      const prompt = lines(call.prompt), reply = lines(call.reply);
+      const cost = call.cost === null ? "cost unknown" : call.cost.toFixed(4) + " dollars";
+      const asked = prompt ? turns(prompt) : [];
+      let same = 0;
+      while (same < asked.length && same < shown.length &&
+             asked[same].lines.join("\n").trim() === shown[same].lines.join("\n").trim()) same++;
+      if (!prompt)
+        add(parent, "p", "", "A prompt is left out, to keep this page small. keet-opt report --as json has it.");
+      asked.slice(same).forEach((turn) => showTurn(parent, turn.role === "assistant" ? "model" : "us",
+        speakers[turn.role], turn.lines, false));
+      if (asked.length) shown = asked;
+      const who = "The model (" + call.model + "), " + call.purpose + ": " + call.in + " tokens in, " + call.out +
+        " out, " + cost;
+      if (reply && reply.length) showReply(parent, who, reply);
+      else showTurn(parent, "model", who, [reply ? call.outcome : "(left out, to keep this page small)"], true);
+      if (call.outcome !== "look_up")
+        showTurn(parent, "us", "What came of it", [call.outcome === "ok" || call.outcome === call.verdict
+          ? call.verdict : call.outcome + ", " + call.verdict], true);
+    });
   }
 
   function show(details) {
@@ -146,7 +214,7 @@
     const after = lines(node.s), before = parent ? lines(parent.s) : null;
     if (after && before) showDifference(box, difference(before, after));
     showText(box, "Source", node.s);
-    (data.calls[node.n] || []).forEach((call) => showCall(box, call));
+    if (data.calls[node.n]) showConversation(box, data.calls[node.n]);
     if (node.m) showMetrics(box, node, parent);
   }
 

@@ -272,6 +272,45 @@ static void float_atomics_are_noted(void **state)
     bench_finish(&b);
 }
 
+/* Does what a kernel touches, and where its threads go, depend on what it reads? */
+static void oblivious(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        bool oblivious;
+    } cases[] = {
+        {"ld.global.u32 %r6, [%rd2];\nadd.s32 %r6, %r6, 1;\nst.global.u32 [%rd2], %r6;", true},
+        {"ld.global.u32 %r6, [%rd2];\nsetp.gt.s32 %p1, %r6, 5;\nselp.b32 %r6, 1, 2, %p1;\n"
+         "st.global.u32 [%rd2], %r6;",
+            true},
+        {"setp.gt.u32 %p1, %r2, 99;\n@%p1 st.global.u32 [%rd2], %r2;", true},
+        {"ld.global.u32 %r6, [%rd2];\nsetp.gt.s32 %p1, %r6, 5;\n@%p1 st.global.u32 [%rd2], %r2;",
+            false},
+        {"ld.global.u32 %r6, [%rd2];\nsetp.gt.s32 %p1, %r6, 5;\n@%p1 bra END;\n"
+         "st.global.u32 [%rd2], %r2;\nEND:",
+            false},
+        {"ld.global.u32 %r6, [%rd2];\nand.b32 %r6, %r6, 4;\ncvt.u64.u32 %rd3, %r6;\n"
+         "add.s64 %rd3, %rd1, %rd3;\nst.global.u32 [%rd3], %r2;",
+            false},
+        {"ld.global.u32 %r6, [%rd2];\nshfl.sync.bfly.b32 %r6, %r6, 1, 31, -1;\n"
+         "st.global.u32 [%rd2], %r6;",
+            true},
+        {"red.global.add.u32 [%rd1], 1;", true}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char ptx[2048];
+        struct bench b;
+        uint32_t out[NR];
+
+        snprintf(ptx, sizeof(ptx), "%s%s\nret;\n}\n", PTX_HEAD ONE_PARAM INDEX, cases[i].body);
+        assert_int_equal(run_words(&b, ptx, 2, 128, out), VERDICT_OK);
+        if (b.result.oblivious != cases[i].oblivious)
+            fail_msg("%s", cases[i].body);
+        bench_finish(&b);
+    }
+}
+
 static void memory_spaces(void **state)
 {
     (void)state;
@@ -671,6 +710,7 @@ int main(void)
         cmocka_unit_test(named_barriers_order_producers),
         cmocka_unit_test(atomics),
         cmocka_unit_test(float_atomics_are_noted),
+        cmocka_unit_test(oblivious),
         cmocka_unit_test(memory_spaces),
         cmocka_unit_test(rows_of_a_warp),
         cmocka_unit_test(vectors_and_narrow_types),

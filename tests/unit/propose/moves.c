@@ -335,22 +335,25 @@ static void test_tensor_cores(void **state)
         HALF_PRODUCT("f16", "cuda_fp16", "__half2float", "half", "row * K + k", "k * N + col"),
         HALF_PRODUCT("f16", "cuda_fp16", "__half2float", "half", "k * M + row", "col * K + k"),
         HALF_PRODUCT("bf16", "cuda_bf16", "(float)", "__nv_bfloat16", "row * K + k", "col * K + k"),
+        HALF_PRODUCT("f32", "cuda_fp16", "", "float", "row * K + k", "k * N + col"),
+        HALF_PRODUCT("f32", "cuda_fp16", "", "float", "k * M + row", "col * K + k"),
     };
     (void)state;
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 5; i++) {
         struct bench *b = begin(sources[i]);
         for (unsigned variant = 0; variant < (i == 0 ? 3 : 1); variant++) {
             back(b);
             step(b, ACTION_TENSOR_CORES, variant);
             has(b, "#include <mma.h>");
             has(b, "nvcuda::wmma::mma_sync(");
+            has(b, "__pipeline_memcpy_async(");
             lacks(b, "tune   T =");
         }
         end(b);
     }
     struct bench *b =
-        begin(HALF_PRODUCT("f32", "cuda_fp16", "", "float", "row * K + k", "k * N + col"));
-    refuses(b, ACTION_TENSOR_CORES, 0, "the operands are not both f16 or both bf16");
+        begin(HALF_PRODUCT("f64", "cuda_fp16", "(float)", "double", "row * K + k", "k * N + col"));
+    refuses(b, ACTION_TENSOR_CORES, 0, "the operands are not both f16, both bf16 or both f32");
     end(b);
     b = begin(HALF_PRODUCT("f16", "cuda_fp16", "fabsf", "half", "row * K + k", "k * N + col"));
     refuses(b, ACTION_TENSOR_CORES, 0, "not one sum of products of two operands");

@@ -30,7 +30,7 @@ static unsigned offer(bool arms, struct search_move *moves)
         moves[m] = (struct search_move){
             .id = m, .kind = draw(KINDS), .prior = 0.01f * (float)(1 + draw(30))};
         moves[m].arm = arms ? (uint8_t)draw(5) : 0;
-        moves[m].flags = flags[moves[m].arm];
+        moves[m].flags = moves[m].arm || draw(8) ? flags[moves[m].arm] : SEARCH_SOON;
     }
     return nr;
 }
@@ -60,9 +60,13 @@ static unsigned heaps_of(const struct search *search, int64_t number, bool relax
     unsigned heaps = 0;
 
     for (unsigned m = 0; m < node->nr_untried; m++) {
+        const struct search_move *move = &node->untried[m];
+
         if (may_try(search, number, m, relaxed)) {
-            heaps |= 1;
-            heaps |= node->untried[m].flags & SEARCH_FRESH ? 1u << node->untried[m].arm : 0;
+            heaps |= 1u << SEARCH_ALL;
+            heaps |= 1u << (move->arm ? SEARCH_WITH_ARM : SEARCH_WITHOUT_ARM);
+            heaps |= move->flags & SEARCH_FRESH ? 1u << (HEAP_FRESH + move->arm) : 0;
+            heaps |= move->flags & SEARCH_SOON ? 1u << HEAP_SOON : 0;
         }
     }
     return heaps;
@@ -70,31 +74,35 @@ static unsigned heaps_of(const struct search *search, int64_t number, bool relax
 
 static void check_heaps(const struct search *search)
 {
-    unsigned nr[SEARCH_ARMS] = {0}, nr_strictly = 0;
+    unsigned nr[NR_HEAPS] = {0}, nr_strictly[NR_VIEWS] = {0};
 
     for (int64_t i = 0; i < (int64_t)search->nr_nodes; i++) {
         const unsigned heaps = heaps_of(search, i, search->relaxed);
 
-        assert_int_equal(search->nodes[i].grows, heaps);
-        nr_strictly += heaps_of(search, i, false) != 0;
-        for (unsigned arm = 0; arm < SEARCH_ARMS; arm++) {
-            const struct node_list *heap = &search->growing[arm];
+        assert_int_equal(search->nodes[i].heaps, heaps);
+        for (unsigned view = 0; view < NR_VIEWS; view++) {
+            nr_strictly[view] += heaps_of(search, i, false) >> view & 1;
+        }
+        for (unsigned heap = 0; heap < NR_HEAPS; heap++) {
+            const struct node_list *list = &search->heaps[heap];
 
-            nr[arm] += heaps >> arm & 1;
-            if (heaps >> arm & 1) {
-                assert_int_equal(heap->at[search->nodes[i].place[arm]], i);
-                assert_true(heap->at[0] == i || search_is_better(search, heap->at[0], i));
+            nr[heap] += heaps >> heap & 1;
+            if (heaps >> heap & 1) {
+                assert_int_equal(list->at[search->nodes[i].place[heap]], i);
+                assert_true(list->at[0] == i || search_is_better(search, list->at[0], i));
             }
         }
     }
-    for (unsigned arm = 0; arm < SEARCH_ARMS; arm++) {
-        assert_int_equal(search->growing[arm].nr, nr[arm]);
+    for (unsigned heap = 0; heap < NR_HEAPS; heap++) {
+        assert_int_equal(search->heaps[heap].nr, nr[heap]);
     }
-    assert_int_equal(search->nr_strictly, nr_strictly);
+    for (unsigned view = 0; view < NR_VIEWS; view++) {
+        assert_int_equal(search->nr_strictly[view], nr_strictly[view]);
+    }
 }
 
 /* Children have higher numbers than their parents, so that one sweep from the end is enough. */
-static void check_open(const struct search *search)
+static void check_open(const struct search *search, unsigned view)
 {
     bool *open = calloc(search->nr_nodes, sizeof(*open));
     unsigned *nr_open = calloc(search->nr_nodes, sizeof(*nr_open));
@@ -103,19 +111,31 @@ static void check_open(const struct search *search)
         const struct search_node *node = &search->nodes[i];
         unsigned nr = 0;
 
-        open[i] = node->grows || nr_open[i] > 0;
-        assert_int_equal(node->open, open[i]);
+        open[i] = node->heaps >> view & 1 || nr_open[i] > 0;
+        assert_int_equal(node->open >> view & 1, open[i]);
         if (node->parent >= 0) {
             nr_open[node->parent] += open[i];
         }
-        for (int64_t c = node->first_open; c >= 0; c = search->nodes[c].next_open) {
-            assert_true(search->nodes[c].parent == (int64_t)i && search->nodes[c].open);
+        for (int64_t c = node->first_open[view]; c >= 0;
+             c = search->nodes[c].open_siblings[view].next) {
+            assert_true(search->nodes[c].parent == (int64_t)i && search->nodes[c].open >> view & 1);
             nr++;
         }
         assert_int_equal(nr, nr_open[i]);
     }
     free(open);
     free(nr_open);
+}
+
+/* Asks for all moves, or for those with an arm or without; now and then a step is named. */
+static bool ask(struct search *search, bool arms, struct search_pick *pick)
+{
+    const struct search_move step = {.id = 99, .prior = 1, .arm = 1, .kind = 77};
+
+    if (arms && draw(12) == 0) {
+        return search_follow(search, (int64_t)draw((unsigned)search->nr_nodes), &step, pick);
+    }
+    return search_ask_for(search, arms ? (enum search_moves)draw(NR_VIEWS) : SEARCH_ALL, pick);
 }
 
 static unsigned run(const char *policy, bool arms, unsigned budget)
@@ -129,7 +149,7 @@ static unsigned run(const char *policy, bool arms, unsigned budget)
     search_add_root(search,
         &(struct search_outcome){.ok = true, .moves = moves, .nr_moves = offer(arms, moves)});
     while (asked < budget || nr_picks > 0) {
-        if (nr_picks < UNDER_WAY && asked < budget && search_ask(search, &picks[nr_picks])) {
+        if (nr_picks < UNDER_WAY && asked < budget && ask(search, arms, &picks[nr_picks])) {
             nr_picks++;
             asked++;
         } else if (nr_picks > 0) {
@@ -150,7 +170,9 @@ static unsigned run(const char *policy, bool arms, unsigned budget)
             break; /* exhausted */
         }
         check_heaps(search);
-        check_open(search);
+        for (unsigned view = 0; view < NR_VIEWS; view++) {
+            check_open(search, view);
+        }
     }
     search_destroy(search);
     return asked;

@@ -752,6 +752,74 @@ static void a_partner_comes_from_another_lineage(void **state)
     search_destroy(search);
 }
 
+/* Moves with an arm and moves without are asked for apart; of the latter every second one comes
+ * soon, at the best node that has such a move. */
+static void asks_are_for_one_kind_of_moves(void **state)
+{
+    static const struct search_move tuned[] = {{.id = 20, .prior = 0.8f},
+        {.id = 21, .prior = 0.1f, .flags = SEARCH_SOON},
+        {.id = 22, .prior = 0.1f, .flags = SEARCH_SOON}, {.id = 23, .prior = 0.1f, .arm = 1}};
+    const struct search_options options = {.seed = 3, .arms_converge = true};
+    struct search *search = search_create(&options);
+    struct search_pick pick, other;
+
+    (void)state;
+    search_add_root(search, &(struct search_outcome){.ok = true, .moves = tuned, .nr_moves = 4});
+    assert_true(search_ask_for(search, SEARCH_WITH_ARM, &pick));
+    assert_int_equal(pick.move, 23);
+    assert_false(search_ask_for(search, SEARCH_WITH_ARM, &other));
+    search_tell(search, &pick,
+        &(struct search_outcome){.ok = true, .reward = 1, .moves = tuned, .nr_moves = 4});
+    for (int i = 0; i < 3; i++) { /* soon, by the policy, soon */
+        assert_true(search_ask_for(search, SEARCH_WITHOUT_ARM, &other));
+        assert_int_not_equal(other.move, 23);
+        if (i % 2 == 0)
+            assert_true(other.parent == pick.node && (other.move == 21 || other.move == 22));
+        search_tell(search, &other, &(struct search_outcome){.ok = true, .reward = 0.5});
+    }
+    /* Two successes of an arm without a gain would be a window of one; there was one. */
+    assert_false(search_converged(search, 1, 0.01));
+    search_destroy(search);
+}
+
+static void a_step_follows_from_the_step_before(void **state)
+{
+    const struct search_move step = {.id = 77, .arm = 2, .flags = SEARCH_FROM_BEST};
+    struct search *search = armed(0);
+    struct search_pick a, b, c;
+
+    (void)state;
+    assert_true(search_ask(search, &a));
+    assert_false(search_follow(search, a.node, &step, &b)); /* not told yet */
+    tell(search, &a, 2);
+    assert_true(search_follow(search, a.node, &step, &b));
+    assert_true(b.parent == a.node && b.move == 77 && b.node == a.node + 1);
+    search_tell(search, &b, &(struct search_outcome){.ok = false});
+    assert_false(search_follow(search, b.node, &step, &c)); /* failed */
+    assert_false(search_follow(search, 99, &step, &c));
+    assert_int_equal(search_node(search, a.node).children, 1);
+    search_destroy(search);
+}
+
+static void best_of_n_extends_the_original(void **state)
+{
+    static const struct search_move moves[] = {
+        {.id = 1, .prior = 0.5f}, {.id = 2, .prior = 0.3f}, {.id = 3, .prior = 0.2f}};
+    const struct search_options options = {.policy = "best_of_n", .seed = 1};
+    struct search *search = search_create(&options);
+    struct search_pick pick;
+
+    (void)state;
+    search_add_root(search, &(struct search_outcome){.ok = true, .moves = moves, .nr_moves = 3});
+    for (int i = 0; i < 4; i++) {
+        assert_true(search_ask(search, &pick));
+        assert_int_equal(pick.parent > 0, i == 3); /* the original has three moves */
+        search_tell(search, &pick,
+            &(struct search_outcome){.ok = true, .reward = 5, .moves = moves, .nr_moves = 3});
+    }
+    search_destroy(search);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -776,6 +844,9 @@ int main(void)
         cmocka_unit_test(a_plateau_brings_a_fresh_start),
         cmocka_unit_test(a_closed_arm_is_not_tried_again),
         cmocka_unit_test(a_partner_comes_from_another_lineage),
+        cmocka_unit_test(asks_are_for_one_kind_of_moves),
+        cmocka_unit_test(a_step_follows_from_the_step_before),
+        cmocka_unit_test(best_of_n_extends_the_original),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

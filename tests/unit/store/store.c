@@ -184,8 +184,8 @@ static struct candidate full_candidate(struct arena *arena, int64_t node, uint64
     c.compilation.kernels[0] =
         (struct kernel_facts){"f<float>", "_Z1fIfEvv", 32, 1, 2, 3, 4096, 5, 1};
     c.compilation.kernels[1] = (struct kernel_facts){"g", NULL, 255, 0, 0, 0, 0, 0, 0};
-    c.check = (struct check_result){
-        9, 3, 0, 1e-7, (double)INFINITY, 0.1 + 0.2, "C", UINT64_MAX, true, "compared 9 runs"};
+    c.check = (struct check_result){9, 3, 0, 1e-7, (double)INFINITY, 0.1 + 0.2, "C", UINT64_MAX,
+        true, false, "compared 9 runs"};
     c.profiled = true;
     c.profile = (struct profile){.nr_launches = 2,
         .longest = 1,
@@ -587,7 +587,7 @@ static void test_sources_are_stored_once(void **state)
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM pragma_journal_mode"
                                           " WHERE journal_mode = 'wal'"),
         1);
-    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), 7);
+    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), 8);
     /* The tables that later stages fill are there. */
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM model_call"), 0);
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM lesson"), 0);
@@ -773,9 +773,9 @@ static void test_newer_schema(void **state)
 
     open_store(f);
     assert_int_equal(
-        sqlite3_exec(f->store->db, "PRAGMA user_version = 8", NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_exec(f->store->db, "PRAGMA user_version = 9", NULL, NULL, NULL), SQLITE_OK);
     store_close(f->store);
-    expect_refusal(f, "newer keet-opt (schema 8, this one knows 7)");
+    expect_refusal(f, "newer keet-opt (schema 9, this one knows 8)");
 }
 
 /* A file of the first version opens, keeps its rows, and takes what the second one brought. */
@@ -798,7 +798,7 @@ static void test_old_schema(void **state)
         SQLITE_OK);
     sqlite3_close(db);
     open_store(f);
-    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), 7);
+    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), 8);
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM model_call WHERE number = -1"), 2);
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM lesson WHERE text = 'old'"), 1);
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM pick"), 0);
