@@ -66,7 +66,7 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 void *arena_array(struct arena *arena, size_t nr, size_t bytes_each)
 {
     if (bytes_each && nr > SIZE_MAX / 2 / bytes_each)
-        abort();
+        mem_die(SIZE_MAX);
     return arena_alloc(arena, nr * bytes_each);
 }
 

@@ -5,16 +5,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
+/* Without a stream of the C library, which may want memory. The database is whole at any point. */
+void mem_die(size_t bytes)
+{
+    dprintf(STDERR_FILENO, "keet-opt: out of memory (%zu bytes wanted)\n", bytes);
+    _exit(1);
+}
+
 static void *or_die(void *p, size_t bytes)
 {
-    if (!p && bytes) {
-        fprintf(stderr, "keet-opt: out of memory (%zu bytes wanted)\n", bytes);
-        abort();
-    }
+    if (!p && bytes)
+        mem_die(bytes);
     return p;
 }
 

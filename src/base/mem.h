@@ -1,5 +1,5 @@
-/* Heap memory that is never NULL: when memory runs out, the process ends with a message. Free it
- * with free(). */
+/* Heap memory that is never NULL: when memory runs out, the process ends with a message and
+ * status 1. Free it with free(). */
 #ifndef KEET_BASE_MEM_H
 #define KEET_BASE_MEM_H
 
@@ -10,6 +10,7 @@
  * again: pages that come anew must be cleared. */
 void mem_keep(void);
 
+void mem_die(size_t bytes) __attribute__((noreturn)); /* that end */
 void *xmalloc(size_t bytes);
 void *xcalloc(size_t nr, size_t bytes_each); /* zeroed */
 void *xrealloc(void *old, size_t bytes);

@@ -51,6 +51,7 @@ struct child_job {
     const struct proc_limits *limits;
     int output[2], errors[2];            /* pipes: read end, write end */
     uint64_t data_bytes, resident_bytes; /* ours at the fork */
+    volatile bool *unsafe; /* in memory that the child shares: the sandbox could not be set up */
 };
 
 /* The parent's view of a running child. */
@@ -100,7 +101,7 @@ static void limit(int resource, uint64_t value)
 
 static void keep_environment(void)
 {
-    static const char *const kept[] = {"PATH", "HOME", "LANG", "LC_ALL"};
+    static const char *const kept[] = {"LANG", "LC_ALL"};
     char *values[ARRAY_SIZE(kept)];
 
     for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
@@ -109,6 +110,17 @@ static void keep_environment(void)
     for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
         if (values[i])
             setenv(kept[i], values[i], 1);
+    setenv("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", 1);
+    setenv("HOME", "/", 1);
+}
+
+/* Nothing runs without its sandbox, unless the user chose so. */
+static void need(const struct child_job *job, bool safe)
+{
+    if (safe || sandbox_waived())
+        return;
+    *job->unsafe = true;
+    _exit(126);
 }
 
 static void set_limits(const struct child_job *job)
@@ -122,13 +134,13 @@ static void set_limits(const struct child_job *job)
         limit(RLIMIT_DATA, limits->memory_bytes + (job->body ? job->data_bytes : 0));
     if (limits->readable) {
         limit(RLIMIT_FSIZE, 0);
-        sandbox_read_only(limits->readable);
+        need(job, sandbox_read_only(limits->readable) && sandbox_no_escape());
     }
-    if (limits->look_only) {
+    if (limits->runnable) {
         keep_environment();
         limit(RLIMIT_FSIZE, 0);
-        sandbox_look_only();
-        sandbox_no_network();
+        limit(RLIMIT_MSGQUEUE, 0);
+        need(job, sandbox_look_only(limits->runnable));
     }
 }
 
@@ -320,12 +332,11 @@ static bool pipes(struct child_job *job, struct err *err)
     return true;
 }
 
-static bool start(struct child_job *job, struct proc_result *result, struct err *err)
+static bool run_job(struct child_job *job, struct proc_result *result, struct err *err)
 {
     const pid_t parent = getpid();
     struct watch watch = {.pidfd = -1, .job = job};
 
-    *result = (struct proc_result){0};
     if (!pipes(job, err))
         return false;
     memory_of(parent, &job->resident_bytes, &job->data_bytes);
@@ -353,6 +364,27 @@ static bool start(struct child_job *job, struct proc_result *result, struct err 
     close(job->errors[0]);
     return watch.pid > 0;
 }
+
+static bool start(struct child_job *job, struct proc_result *result, struct err *err)
+{
+    const size_t bytes = sizeof(*job->unsafe);
+    void *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    bool ok;
+
+    *result = (struct proc_result){0};
+    if (shared == MAP_FAILED)
+        return err_errno(err, "cannot start a process");
+    job->unsafe = shared;
+    ok = run_job(job, result, err);
+    if (ok && *job->unsafe)
+        result->end = PROC_UNSAFE;
+    munmap(shared, bytes);
+    return ok;
+}
+
+const char proc_unsafe_text[] =
+    "its process cannot be confined, because this kernel lacks Landlock (Linux 5.13 or newer) or "
+    "seccomp; --no-sandbox goes on without";
 
 bool proc_call(int (*body)(int fd, const void *input), const void *input,
     const struct proc_limits *limits, struct proc_result *result, struct err *err)

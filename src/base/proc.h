@@ -28,15 +28,14 @@ struct proc_limits {
     double cpu_s;          /* of processor time, rounded up to whole seconds; 0: none */
     uint64_t memory_bytes; /* on top of what the caller had at the fork; 0: none */
     size_t output_bytes;   /* more output than this ends the child; 0: 256 MiB */
-    /* Files and folders (with all below) that the child may read, ended by NULL; nothing may be
-     * written. Needs Landlock (Linux 5.13); on older kernels only writing is stopped. NULL: no
-     * restriction. Paths that do not exist are skipped. */
+    /* For bodies. Files and folders (with all below) that the child may read, ended by NULL;
+     * nothing may be written, and sandbox_no_escape holds. NULL: no restriction. Paths that do not
+     * exist are skipped. */
     const char *const *readable;
-    /* For programs that only look. The program may read and run all that the caller may, writes
-     * nothing but /dev/null and has no network. Its environment is PATH, HOME, LANG and LC_ALL, so
-     * that it holds no key. Needs Landlock and seccomp; without them only the environment is
-     * cleared. */
-    bool look_only;
+    /* For the user's programs that only look: sandbox_look_only of these files and folders, ended
+     * by NULL. The environment is LANG, LC_ALL, a PATH of the system's folders, and HOME=/, so that
+     * it holds no key. NULL: no restriction. */
+    const char *const *runnable;
     /* For proc_run: a file of "NAME=VALUE", each ended by a NUL byte. The variables go into the
      * program's environment and are never in the caller's own memory; 0: none. */
     int env_fd;
@@ -50,6 +49,7 @@ enum proc_end {
     PROC_DEADLINE,  /* killed: out of wall or processor time */
     PROC_MEMORY,    /* killed: over memory_bytes */
     PROC_OUTPUT,    /* killed: over output_bytes */
+    PROC_UNSAFE,    /* not begun: the sandbox of `readable` or `runnable` could not be set up */
     PROC_STOPPED    /* killed: the caller set `stop` */
 };
 
@@ -62,6 +62,9 @@ struct proc_result {
     size_t errors_bytes;
 };
 void proc_result_finish(struct proc_result *result);
+
+/* A sentence for PROC_UNSAFE: what lacks, and what to do. */
+extern const char proc_unsafe_text[];
 
 /* Runs body(fd, input) in a forked child. The value that body returns is the child's exit code; the
  * bytes that body writes to fd become `output`; its stdout and stderr become `errors`. The body

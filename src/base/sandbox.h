@@ -12,17 +12,24 @@ bool sandbox_read_only(const char *const *paths);
  */
 bool sandbox_files(const char *const *readable, const char *const *writable);
 
-/* From now on the process may read and run every file, as far as its permissions go, and write to
- * nothing but /dev/null. False as above. For the user's own programs that only look. */
-bool sandbox_look_only(void);
-
-/* From now on this process and those that it starts can make no socket, trace no other process and
- * mount nothing (EPERM). Needs seccomp; false when the kernel does not have it. */
-bool sandbox_no_network(void);
+/* For the user's own programs that only look. From now on this process and those that it starts
+ * - may read and run files at and below these paths (ended by NULL) and nothing else, /proc
+ *   included, and write to nothing but /dev/null;
+ * - change no mode, owner or time of a file, make no socket and no shared memory;
+ * - signal, trace and limit no process outside (Landlock of version 6; before, none but itself);
+ * - cannot leave their group of processes, so that whoever ends the group ends them all;
+ * - have none of root's capabilities.
+ * False: something of that could not be set up. */
+bool sandbox_look_only(const char *const *runnable);
 
 /* From now on no thread of this process can open a connection, start a program, trace or signal
  * another process, or change what is mounted: such calls fail with EPERM. Needs seccomp; false when
  * the kernel does not have it. */
 bool sandbox_no_escape(void);
+
+/* The user chose to go on where a sandbox cannot be set up: whoever needs one asks sandbox_waived
+ * before it refuses. Call it before the first child. */
+void sandbox_waive(void);
+bool sandbox_waived(void);
 
 #endif

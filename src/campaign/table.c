@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/terminal.h"
 #include "report/report.h"
 
 #include <stdlib.h>
@@ -68,7 +69,7 @@ void table_row(const struct campaign_task *t, const struct campaign_figures *f, 
 
 void table_init(struct table *table, FILE *out)
 {
-    *table = (struct table){.out = out, .live = out && isatty(fileno(out))};
+    *table = (struct table){.out = out, .live = out && isatty(terminal_fd(out))};
     table->arena = arena_create();
 }
 
@@ -76,7 +77,7 @@ static unsigned screen_rows(const struct table *table)
 {
     struct winsize size;
 
-    if (ioctl(fileno(table->out), TIOCGWINSZ, &size) == 0 && size.ws_row > 4)
+    if (ioctl(terminal_fd(table->out), TIOCGWINSZ, &size) == 0 && size.ws_row > 4)
         return size.ws_row;
     return 24;
 }
@@ -103,18 +104,21 @@ static void add_rows(
 /* Writes lines cut to the screen's width; each line clears the old one. */
 static void show(struct table *table, const char *text)
 {
+    char up[32];
+
+    snprintf(up, sizeof(up), "\033[%uA", table->nr_lines);
     if (table->nr_lines > 0)
-        fprintf(table->out, "\033[%uA", table->nr_lines);
+        terminal_control(table->out, up);
     table->nr_lines = 0;
     while (*text) {
         const size_t len = strcspn(text, "\n");
 
-        fprintf(table->out, "%.*s\033[K\n", len > LINE ? LINE : (int)len, text);
+        fprintf(table->out, "%.*s", len > LINE ? LINE : (int)len, text);
+        terminal_control(table->out, "\033[K\n");
         table->nr_lines++;
         text = str_next_line(text);
     }
-    fputs("\033[J", table->out);
-    fflush(table->out);
+    terminal_control(table->out, "\033[J");
 }
 
 static void draw(struct table *table, const struct campaign *c, unsigned round)

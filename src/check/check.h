@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "core/candidate.h"
 #include "device/device.h"
+#include "device/run.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,6 +57,12 @@ bool check_kernel(struct checker *checker, struct candidate *c, struct err *err)
  * known. */
 bool check_timed(
     struct checker *checker, struct candidate *c, uint64_t *thread_insts, struct err *err);
+
+/* The same on a card once more, right after a candidate was timed: in the module that was timed,
+ * with its variables as timing left them, at the addresses that were timed, over poisoned outputs,
+ * and on other inputs. launches: bound to buffers, in which the task's arrays come first. */
+bool check_after_timing(struct checker *checker, struct candidate *c, struct device_module *module,
+    const struct device_launch *launches, const struct run_buffers *buffers, struct err *err);
 
 /* Does beforehand what check_timed and doubtful differences need once for all candidates: for a
  * caller that goes on in several processes. */

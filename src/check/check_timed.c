@@ -164,7 +164,7 @@ static bool prepare(struct checker *k, struct err *err)
     struct err why;
 
     t->arena = arena_create();
-    t->done_by_shape = is_covered(k);
+    t->done_by_shape = k->device->ops->catches_stray && is_covered(k);
     if (t->done_by_shape)
         return true;
     if (task_bytes(k->task, env) > TIMED_MAX_BYTES) {
@@ -236,7 +236,7 @@ bool check_has_timed(const struct candidate *c)
 }
 
 static void fail_timed(const struct checker *k, struct candidate *c, const struct mismatch *m,
-    const struct host_arrays *got, const struct host_arrays *want)
+    const char *when, const struct host_arrays *got, const struct host_arrays *want)
 {
     const struct env *env = &k->task->timed.sizes;
     const unsigned line = check_write_line(c, m->array->name);
@@ -248,13 +248,14 @@ static void fail_timed(const struct checker *k, struct candidate *c, const struc
                                  element_text(c->arena, m->array, got->bytes[m->which], m->index));
 
     candidate_fail(c, VERDICT_WRONG, line,
-        "%s:%u: %s %s but the reference has %s (at %s; %" PRIu64 " of %" PRIu64 " elements differ)",
-        file_name(k->task->path), line, name, mine, reference, said, m->nr_wrong, m->nr);
+        "%s:%u: %s %s but the reference has %s (at %s%s; %" PRIu64 " of %" PRIu64
+        " elements differ)",
+        file_name(k->task->path), line, name, mine, reference, said, when, m->nr_wrong, m->nr);
 }
 
-/* sampled: the candidate ran in a sample, as the original did. */
-static bool judge(
-    struct checker *k, struct candidate *c, bool sampled, struct host_arrays *want, struct err *err)
+/* sampled: the candidate ran in a sample, as the original did. when: for the texts, or "". */
+static bool judge(struct checker *k, struct candidate *c, bool sampled, const char *when,
+    struct host_arrays *want, struct err *err)
 {
     struct host_arrays *got = &k->timed->got;
     struct errors *errors = xcalloc(1, sizeof(*errors));
@@ -278,7 +279,7 @@ static bool judge(
     for (unsigned a = 0; a < k->task->nr_arrays; a++)
         all += k->compared.arrays[a].role != ROLE_IN ? want->nr[a] : 0;
     if (m.array)
-        fail_timed(k, c, &m, got, want);
+        fail_timed(k, c, &m, when, got, want);
     else if (k->timed->stretch > 0)
         add_note(c,
             arena_printf(c->arena,
@@ -286,8 +287,8 @@ static bool judge(
                 "run of the original takes too long",
                 errors->nr, all, said));
     else
-        add_note(
-            c, arena_printf(c->arena, "all %" PRIu64 " outputs at %s compared", errors->nr, said));
+        add_note(c, arena_printf(c->arena, "all %" PRIu64 " outputs at %s compared%s", errors->nr,
+                        said, when));
     free(errors);
     return ok;
 }
@@ -345,7 +346,7 @@ static bool run_candidate(struct checker *k, struct candidate *c, struct device_
         candidate_fail(c, result.verdict, result.line, "%s:%u: %s (at %s)",
             file_name(k->task->path), result.line, result.text, said);
     else if (ok)
-        ok = judge(k, c, sampled, t->stretch > 0 ? &want : &t->outputs, err);
+        ok = judge(k, c, sampled, "", t->stretch > 0 ? &want : &t->outputs, err);
     if (ok && !sampled)
         *thread_insts = result.thread_insts;
     host_finish(&want);
@@ -377,6 +378,53 @@ bool check_timed(struct checker *k, struct candidate *c, uint64_t *thread_insts,
     ok = result.verdict != VERDICT_OK || run_candidate(k, c, module, thread_insts, err);
     device_unload(k->device, module);
     return ok;
+}
+
+/* Other inputs than those that were timed, in the buffers that were timed. */
+static bool write_other_inputs(
+    struct checker *k, const struct run_buffers *buffers, struct err *err)
+{
+    bool ok = true;
+
+    for (unsigned i = 0; ok && i < buffers->nr; i++) {
+        const struct run_buffer *b = &buffers->buffers[i];
+
+        ok = i >= k->task->nr_arrays || b->array->role == ROLE_OUT
+                 ? device_fill(k->device, b->address, POISON_FIRST, b->bytes, false, err)
+                 : device_write(k->device, b->address, k->timed->inputs.bytes[i], b->bytes, err);
+    }
+    return ok;
+}
+
+static bool read_outputs(struct checker *k, const struct run_buffers *buffers, struct err *err)
+{
+    bool ok = true;
+
+    for (unsigned i = 0; ok && i < k->task->nr_arrays; i++)
+        ok = device_read(k->device, buffers->buffers[i].address, k->timed->got.bytes[i],
+            buffers->buffers[i].bytes, err);
+    return ok;
+}
+
+bool check_after_timing(struct checker *k, struct candidate *c, struct device_module *module,
+    const struct device_launch *launches, const struct run_buffers *buffers, struct err *err)
+{
+    static const char *const when = " after the last timed run, on inputs that were not timed";
+    struct device_result result = {0};
+
+    if (c->verdict != VERDICT_OK)
+        return true;
+    if (!k->timed && !prepare(k, err))
+        return err_wrap(err, "comparing after timing");
+    if (k->timed->done_by_shape || k->timed->why_not)
+        return true;
+    if (!write_other_inputs(k, buffers, err) ||
+        !run_launches(k->device, module, launches, c->plan.nr_launches, &result, err))
+        return err_wrap(err, "comparing after timing");
+    if (result.verdict != VERDICT_OK)
+        return candidate_fail(c, result.verdict, result.line, "%s:%u: %s (at %s%s)",
+            file_name(k->task->path), result.line, result.text, said, when);
+    return read_outputs(k, buffers, err) && judge(k, c, false, when, &k->timed->outputs, err);
 }
 
 bool check_prepare(struct checker *k, struct err *err)

@@ -48,8 +48,32 @@ static bool find_gpus(struct arena *arena, const char **list, struct err *err)
 /* ---- a line of the list ---- */
 
 struct parse_user {
-    const char *gpus; /* "": none */
+    const char *gpus;            /* "": none */
+    const struct options *given; /* on the command line */
 };
+
+/* Do these options start programs, beside those that `except` starts? */
+static bool starts_programs(const struct options *o, const struct options *except)
+{
+    for (unsigned i = 0; i < o->nr_models; i++) {
+        bool given = !str_starts(o->models[i], "cmd:");
+
+        for (unsigned k = 0; k < except->nr_models && !given; k++)
+            given = strcmp(o->models[i], except->models[k]) == 0;
+        if (!given)
+            return true;
+    }
+    return o->tools_dir && !(except->tools_dir && strcmp(o->tools_dir, except->tools_dir) == 0);
+}
+
+/* A list is code where it starts programs: whoever runs the list must have said so. */
+static bool may_start(const struct options *o, const struct options *given, struct err *err)
+{
+    return given->campaign.trust || !starts_programs(o, given) ||
+           err_set(err,
+               "it starts programs (--model cmd: or --tools): read it, and give --trust if you "
+               "trust who wrote it");
+}
 
 static bool check_options(const struct options *o, struct err *err)
 {
@@ -79,7 +103,8 @@ static bool parse_task(void *user, struct campaign *c, struct campaign_task *tas
     argv[1] = task->kernel;
     for (unsigned i = 0; i < nr; i++)
         argv[i + 2] = kept[i] = words[i]; /* the reader of options puts argv in another order */
-    if (!options_parse(&o, (int)nr + 2, (char **)argv, err) || !check_options(&o, err))
+    if (!options_parse(&o, (int)nr + 2, (char **)argv, err) || !check_options(&o, err) ||
+        !may_start(&o, parse->given, err))
         return false;
     task->words = kept;
     task->nr_words = nr;
@@ -90,6 +115,18 @@ static bool parse_task(void *user, struct campaign *c, struct campaign_task *tas
     task->max_cost = o.max_cost;
     task->has_model = o.nr_models > 0;
     task->device = strcmp(o.device, "auto") != 0 ? o.device : *parse->gpus ? "gpu" : "emu";
+    return true;
+}
+
+/* The tasks of a campaign that was made before, perhaps by another. */
+static bool tasks_may_start(struct campaign *c, struct parse_user *user, struct err *err)
+{
+    for (unsigned i = 0; i < c->nr_tasks; i++) {
+        struct campaign_task copy = c->tasks[i];
+
+        if (!parse_task(user, c, &copy, copy.words, copy.nr_words, err))
+            return err_wrap(err, "%s: task %s", c->folder, copy.name);
+    }
     return true;
 }
 
@@ -143,7 +180,7 @@ static void forget_failures(struct campaign *c)
 static bool open_campaign(
     struct campaign *c, const struct options *o, const char *gpus, struct err *err)
 {
-    struct parse_user user = {gpus};
+    struct parse_user user = {gpus, o};
     const char *folder = folder_of(o, c->arena);
     struct campaign wanted;
     const char *const *words;
@@ -153,7 +190,7 @@ static bool open_campaign(
     if (campaign_is_folder(o->kernel_path))
         return (o->resume ||
                    err_set(err, "%s holds a campaign; --resume goes on with it", o->kernel_path)) &&
-               campaign_open(c, o->kernel_path, err);
+               campaign_open(c, o->kernel_path, err) && tasks_may_start(c, &user, err);
     words = common_words(o, c->arena, &nr);
     if (!o->resume || !campaign_is_folder(folder)) {
         if (o->campaign.rounds)

@@ -245,11 +245,9 @@ static void see_sandbox(struct doctor *d)
             "machine");
     else
         advise(add_row(d, "sandbox", STATE_ABSENT, "%s",
-                   answer == 1 ? "this kernel has no Landlock: compiler processes cannot write "
-                                 "files, but a kernel's #include may read them"
-                               : why),
+                   answer == 1 ? "this kernel has no Landlock: nothing is compiled" : why),
             "Linux 5.13 or newer with landlock among the active security modules "
-            "(/sys/kernel/security/lsm); until then, do not optimise kernels from strangers");
+            "(/sys/kernel/security/lsm); until then --no-sandbox, for kernels of your own");
 }
 
 static void see_cache(struct doctor *d, const struct options *o)

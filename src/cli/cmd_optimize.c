@@ -138,6 +138,20 @@ static bool finish(struct search_parts *p, const char *why, struct err *err)
     return true;
 }
 
+/* The run broke off, but what it found is not lost: the best kernel goes to the output file as far
+ * as the database can be read and the file be written. */
+static void rescue(struct search_parts *p, struct err *err)
+{
+    struct session_result result;
+    struct session_output output;
+    struct err ignored, why = *err;
+
+    if (session_state(p->session).best > 0 && session_result(p->session, &result, &ignored) &&
+        session_write_output(p->session, &result, &output, &ignored))
+        err_set(err, "%s; the best kernel so far (%.2fx) is in %s", why.text,
+            result.state.best_speedup, result.output_path);
+}
+
 static bool show_prompt(struct search_parts *p, struct err *err)
 {
     struct str text = {0};
@@ -159,6 +173,8 @@ static bool search(struct search_parts *p, struct err *err)
         p->options->budget_nodes);
     ok = loop_run(p->session, &watcher.base, &why, err);
     progress_finish(&watcher.progress);
+    if (!ok)
+        rescue(p, err);
     return ok && finish(p, why, err);
 }
 

@@ -1,6 +1,8 @@
 /* Owns the process: argv in, exit status out, and everything that is printed. */
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/sandbox.h"
+#include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "device/device.h"
@@ -18,6 +20,17 @@ static void on_signal(int number)
     signal(number, SIG_DFL); /* a second signal ends the process */
 }
 
+/* Everything was printed: did it arrive? */
+static int end(int status)
+{
+    struct err err;
+
+    if (terminal_flush(&err))
+        return status;
+    fprintf(stderr, "keet-opt: %s\n", err.text);
+    return status ? status : EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
@@ -26,6 +39,7 @@ int main(int argc, char **argv)
 
     mem_keep();
     propose_hide_keys();
+    terminal_guard();
     if (!options_parse(&options, argc, argv, &err)) {
         fprintf(stderr, "keet-opt: %s\n", err.text);
         return EXIT_ARGUMENTS;
@@ -33,12 +47,19 @@ int main(int argc, char **argv)
     log_set_level(options.verbosity > 1   ? LOG_DETAIL
                   : options.verbosity > 0 ? LOG_NOTE
                                           : LOG_QUIET);
+    if (options.no_sandbox) {
+        sandbox_waive();
+        fputs("keet-opt: --no-sandbox: where this system cannot confine them, the compiler, the "
+              "parser and tools may do what you may; not for kernels from strangers\n",
+            stderr);
+    }
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a write over the limit of a file's size is an error with a text */
     if (!command_table[options.verb].run(&options, &status, &err)) {
         fprintf(stderr, "keet-opt: %s\n", err.text);
-        return status ? status : EXIT_FAILED;
+        return end(status ? status : EXIT_FAILED);
     }
-    return status;
+    return end(status);
 }

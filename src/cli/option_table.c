@@ -143,7 +143,8 @@ const struct option_row option_table[] = {
     {"worker-memory", 0, "MB", USES_DEVICE, SECTION_DEVICE, OWN(option_worker_memory), .rare = true,
         .help = "host memory of a GPU's worker process (default: 3/4 of all)"},
     {"no-sandbox", 0, NULL, USES_DEVICE, SECTION_DEVICE, SET(no_sandbox),
-        .help = "on a GPU: the worker process keeps its rights; see `keet-opt doctor`"},
+        .help = "go on where the processes of compiler, parser and tools cannot be confined; on a "
+                "GPU: the worker process keeps its rights; see `keet-opt doctor`"},
 
     {"output", 'o', "FILE", V(OPTIMIZE) | V(INIT) | V(PATCH) | V(WRITE) | V(REPORT) | V(EXPORT),
         SECTION_FILES, TEXT(output_path), .words = "FILE", .common = true,
@@ -175,6 +176,9 @@ const struct option_row option_table[] = {
         .help = "databases, kernels and state (default: <list>.campaign)"},
     {"retry", 0, NULL, V(CAMPAIGN), SECTION_CAMPAIGN, SET(campaign.retry),
         .help = "with --resume: try what failed again"},
+    {"trust", 0, NULL, V(CAMPAIGN), SECTION_CAMPAIGN, SET(campaign.trust),
+        .help = "the list, or the campaign of another, may start programs by --model cmd: and "
+                "--tools"},
     {"time", 0, "TIME", V(CAMPAIGN), SECTION_CAMPAIGN, OWN(option_campaign_time),
         .help = "wall time of the whole: 90s, 10m, 8h"},
     {"task-time", 0, "TIME", V(CAMPAIGN), SECTION_CAMPAIGN, OWN(option_task_time),

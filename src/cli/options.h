@@ -54,7 +54,7 @@ struct campaign_options {
     const char *task_time;      /* as given */
     uint64_t tokens;
     double cost;
-    bool retry, once;
+    bool retry, once, trust;
     unsigned top; /* 0: all */
 };
 

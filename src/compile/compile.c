@@ -107,15 +107,16 @@ static void add_include_dir(struct compiler *compiler, const char *dir, const ch
 
 static struct fork_server *start_fork_server(const struct compiler *compiler, struct err *err)
 {
-    const char *readable[MAX_INCLUDE_DIRS + 8] = {nvrtc_library_dir(compiler->nvrtc), "/lib",
-        "/lib64", "/usr/lib", "/etc/ld.so.cache", "/dev/null", "/dev/urandom"};
+    /* The compiler's own search decides what an #include is, and this list what can be read: the
+     * headers, and the folder of NVRTC's own libraries. */
+    const char *readable[MAX_INCLUDE_DIRS + 2] = {nvrtc_library_dir(compiler->nvrtc)};
     const struct proc_limits limits = {.time_s = compiler->time_limit_s,
         .cpu_s = compiler->time_limit_s + 1,
         .memory_bytes = compiler->memory_limit_bytes,
         .output_bytes = MAX_OUTPUT_BYTES,
         .readable = readable};
 
-    for (unsigned i = 0, at = 7; compiler->include_dirs[i]; i++)
+    for (unsigned i = 0, at = 1; compiler->include_dirs[i]; i++)
         readable[at++] = compiler->include_dirs[i];
     return fork_server_create(child_body, compiler, &limits, err);
 }
@@ -279,14 +280,23 @@ static bool refuse_missing(
         input->name, line, kernel);
 }
 
+/* The name that the compiler gets: names from outside may hold what a command line, PTX or a
+ * message gives a meaning to. */
+static const char *plain_name(const char *name)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._";
+
+    return name[strspn(name, plain)] ? "kernel.cu" : name;
+}
+
 static bool refuse_by_log(
     const struct judgement *j, const struct compile_input *input, const struct artifact *artifact)
 {
     struct diagnosis d;
     const char *more = "";
 
-    if (!log_read_error(
-            artifact->log, input->name, input->kernels, input->nr_kernels, j->arena, &d))
+    if (!log_read_error(artifact->log, plain_name(input->name), input->kernels, input->nr_kernels,
+            j->arena, &d))
         return refuse(j, 0, "%s: the compiler refused it: %s", input->name, artifact->outcome_text);
     if (d.is_missing)
         return refuse_missing(j, input, &d);
@@ -413,6 +423,10 @@ static bool run(const struct compiler *compiler, const struct compile_input *inp
     str_finish(&bytes);
     if (!ok)
         return err_wrap(err, "compiling %s", input->name);
+    if (result.end == PROC_UNSAFE) {
+        proc_result_finish(&result);
+        return err_set(err, "compiling %s: %s", input->name, proc_unsafe_text);
+    }
     *answered = result.end == PROC_EXITED && result.status == 0 &&
                 artifact_unpack(result.output, result.output_bytes, j->arena, artifact);
     if (!*answered)
@@ -430,8 +444,9 @@ bool compile_source(struct compiler *compiler, const struct compile_input *input
     const struct judgement j = {.arena = arena, .verdict = verdict, .line = line, .text = text};
     const char *const *dirs = (const char *const *)compiler->include_dirs;
     const uint64_t start_ns = clock_ns();
-    struct nvrtc_request request = {
-        .name = input->name, .kernels = input->kernels, .nr_kernels = input->nr_kernels};
+    struct nvrtc_request request = {.name = plain_name(input->name),
+        .kernels = input->kernels,
+        .nr_kernels = input->nr_kernels};
     struct artifact artifact;
     struct str what = {0}, code = {0};
     bool answered = true, ok;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct scanner {
     const char *p;
@@ -179,6 +180,57 @@ static bool is_inclusion(const char *word)
     return str_among(word, words);
 }
 
+/* Is this only a question whether a file is there that is none of the user's? The compiler looks
+ * below our folders and, for a name in quotes, below its working folder, which is / . */
+static bool may_ask(const char *name, const char *const *dirs)
+{
+    char path[PATH_MAX];
+
+    return may_include(name, dirs) ||
+           (name[0] && stays_below(name) &&
+               snprintf(path, sizeof(path), "/%s", name) < (int)sizeof(path) &&
+               access(path, F_OK) != 0);
+}
+
+/* __has_include and its like in the rest of a directive's line: such a question, too, tells what is
+ * on this machine. */
+static bool questions_allowed(struct scanner *s, const char *const *dirs, struct str *what)
+{
+    char word[32];
+
+    for (skip_blanks(s); peek(s) && peek(s) != '\n'; skip_blanks(s)) {
+        struct str name = {0};
+        char open, close;
+        bool ok;
+
+        if (!read_word(s, word, sizeof(word))) {
+            const char c = next(s);
+
+            if (c == '"' || c == '\'')
+                skip_literal(s, c);
+            continue;
+        }
+        if (!str_starts(word, "__has_include") && !str_starts(word, "__has_embed"))
+            continue;
+        skip_blanks(s);
+        ok = accept(s, '(');
+        skip_blanks(s);
+        open = peek(s);
+        close = open == '<' ? '>' : '"';
+        ok = ok && accept(s, open == '<' ? '<' : '"');
+        while (ok && peek(s) && peek(s) != close && peek(s) != '\n')
+            str_add_char(&name, next(s));
+        ok = ok && accept(s, close) && may_ask(str_text(&name), dirs);
+        if (!ok)
+            str_addf(
+                what, "%s of %c%.200s%c", word, open == '<' ? '<' : '"', str_text(&name), close);
+        str_finish(&name);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
 /* After the # of a directive. */
 static bool directive_allowed(struct scanner *s, const char *const *dirs, struct str *what)
 {
@@ -189,7 +241,7 @@ static bool directive_allowed(struct scanner *s, const char *const *dirs, struct
     skip_blanks(s);
     read_word(s, word, sizeof(word));
     if (!is_inclusion(word))
-        return true;
+        return questions_allowed(s, dirs, what);
     skip_blanks(s);
     open = peek(s);
     close = open == '<' ? '>' : '"';
@@ -230,9 +282,10 @@ static void skip_token(struct scanner *s)
     char c;
 
     if (read_word(s, word, sizeof(word))) {
-        const size_t len = strlen(word);
-        /* R" and its prefixed forms. A digit separator such as 1'000 is part of the number. */
-        if (word[len - 1] == 'R' && (len == 1 || strchr("uUL8", word[len - 2])) && accept(s, '"'))
+        static const char *const raw[] = {"R", "uR", "UR", "LR", "u8R", NULL};
+
+        /* A digit separator such as 1'000 is part of the number. */
+        if (str_among(word, raw) && accept(s, '"'))
             skip_raw_literal(s);
         else if (isdigit((unsigned char)word[0]))
             accept(s, '\'');

@@ -7,9 +7,12 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { HEADER_MAX = 1 << 16 };
 
@@ -140,12 +143,18 @@ static bool read_open(FILE *file, const char *path, enum elem elem, void *elems,
 
 bool npy_read(const char *path, enum elem elem, void *elems, uint64_t nr, struct err *err)
 {
-    FILE *file = fopen(path, "rb");
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would make us wait */
+    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
     char *header = NULL;
+    struct stat is;
     bool ok;
 
     if (!file)
         return err_errno(err, "cannot open %s", path);
+    if (fstat(fd, &is) != 0 || !S_ISREG(is.st_mode)) {
+        fclose(file);
+        return err_set(err, "%s: this is not a regular file", path);
+    }
     ok = read_open(file, path, elem, elems, nr, &header, err);
     free(header);
     fclose(file);

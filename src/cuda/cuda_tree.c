@@ -700,6 +700,7 @@ struct cuda_tree *cuda_tree_parse(struct arena *arena, const char *source, size_
     const char *const args[] = {"-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib",
         "--cuda-gpu-arch=sm_70", "-std=c++17", "-w", "-nostdinc", "-ferror-limit=4", "-include",
         prelude_path};
+    clang_toggleCrashRecovery(0); /* it leaves a process behind that may crash later */
     CXIndex index = clang_createIndex(0, 0);
     CXTranslationUnit unit = NULL;
     const enum CXErrorCode rc = clang_parseTranslationUnit2(index, source_path, args,

@@ -115,7 +115,8 @@ struct cuda_tree {
     const char *trouble; /* NULL, or the first error: "line 3: unknown type name 'foo'" */
 };
 
-/* NULL, with err, when libclang itself fails. */
+/* NULL, with err, when libclang itself fails. A source can also crash libclang, or keep it busy for
+ * hours: sources that others wrote belong in a child with limits. */
 struct cuda_tree *cuda_tree_parse(struct arena *arena, const char *source, size_t bytes,
     const struct tune *tunes, unsigned nr_tunes, struct err *err);
 

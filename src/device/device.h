@@ -93,6 +93,7 @@ struct device_measure {
     const struct device_launch *launches;
     unsigned nr_launches;
     uint64_t sample_blocks; /* emulator: per launch; 0: the device decides what is affordable */
+    bool quick_cures;       /* emulator: as emu_launch's */
     double time_limit_s;    /* GPU */
     /* Where the device compares: the launches of the original. Their time is taken in turn with the
      * candidate's, so that profile->timing has a ratio. */

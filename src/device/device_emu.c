@@ -474,6 +474,7 @@ static bool emu_device_measure(struct device *device, struct device_module *modu
         if (!prepare(device, module, launch, arena, &prepared, &textures, result))
             return true;
         prepared.warm = i > 0;
+        prepared.quick_cures = measure->quick_cures;
         const bool ok = measure_launch(
             device, module, &prepared, launch->facts, measure->sample_blocks, arena, &ran, err);
 

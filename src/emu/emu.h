@@ -195,8 +195,9 @@ struct emu_launch {
     unsigned max_reports;
     uint64_t step_limit; /* warp instructions over the whole launch; 0: 2^36 */
     /* counting */
-    bool count;   /* fill result->counters, time modelled included */
-    bool untimed; /* ... without time and the other modelled counters */
+    bool count;       /* fill result->counters, time modelled included */
+    bool untimed;     /* ... without time and the other modelled counters */
+    bool quick_cures; /* ... the metrics of core/cures.def by simulations a fifth as long */
     /* Run only these blocks, rising numbers below the grid's; NULL: all, or a sample. Not for
      * cooperative grids. */
     const uint64_t *blocks;

@@ -234,10 +234,13 @@ static bool run_tool(const char *folder, const char *name, const char *input, st
 {
     const char *path = arena_printf(c->arena, "%s/%s", folder, name);
     const char *argv[] = {path, NULL};
+    const char *const runnable[] = {folder, "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
+        "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/dev/zero", "/dev/urandom",
+        NULL};
     const struct proc_limits limits = {.time_s = 5,
         .memory_bytes = MEMORY_BYTES,
         .output_bytes = MAX_OUTPUT_BYTES,
-        .look_only = true};
+        .runnable = runnable};
     struct proc_result result;
 
     if (!proc_run_fed(argv, input, strlen(input), &limits, &result, err)) {
@@ -252,6 +255,8 @@ static bool run_tool(const char *folder, const char *name, const char *input, st
         str_addf(notes, "tool %s: stopped after five seconds\n", name);
     } else if (result.end == PROC_OUTPUT) {
         str_addf(notes, "tool %s: said over %d bytes\n", name, (int)MAX_OUTPUT_BYTES);
+    } else if (result.end == PROC_UNSAFE) {
+        str_addf(notes, "tool %s: not run: %s\n", name, proc_unsafe_text);
     } else if (result.end == PROC_MEMORY) {
         str_addf(notes, "tool %s: needed over 2 GiB\n", name);
     } else {

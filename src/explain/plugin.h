@@ -3,9 +3,10 @@
  * and their weights join the priors. A tool that crashes, takes over five seconds, needs over 2
  * GiB, writes over 1 MiB or answers nonsense is named in `notes` and harms nothing else.
  *
- * Tools run in a sandbox (base/proc.h, look_only): they may read and run all that the user may, but
- * write nothing except /dev/null, make no socket, and see no environment beyond PATH, HOME, LANG
- * and LC_ALL. Where the kernel has neither Landlock nor seccomp, only the last of these holds.
+ * Tools run in a sandbox (base/sandbox.h, sandbox_look_only): they read and run what is below /usr
+ * and in their own folder, write nothing except /dev/null, change nothing of a file, make no
+ * socket, reach no other process, and leave none behind. Their environment is PATH, HOME, LANG and
+ * LC_ALL. Where that cannot be set up, a tool does not run.
  *
  * Input, schema 1 ("keet_tool": 1):
  *     {"keet_tool": 1, "kernel_file": "...", "source": "...", "ptx": "...",

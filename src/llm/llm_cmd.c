@@ -57,6 +57,7 @@ static void judge(struct llm_call *call, const struct proc_result *result)
         llm_call_fail(
             call, "the command took more than %g s and was ended", call->llm->limits.total_s);
         break;
+    case PROC_UNSAFE: /* no sandbox was asked for */
     case PROC_STOPPED:
         llm_call_fail(call, "given up: the run has ended");
         break;

@@ -16,7 +16,7 @@
 
 enum { MAX_TRIES = 3 }; /* of a measurement whose ratio is refused */
 
-/* One period of an array's bytes; NULL: not kept, since no run changes them. */
+/* One period of an array's bytes; NULL: not kept, since nothing changes them. */
 struct initial_bytes {
     void *bytes;
     uint64_t period;
@@ -140,7 +140,7 @@ static bool make_initial(struct profiler *p, unsigned nr_array, const char *fold
         return err_wrap(err, "inputs of the timed size");
     if (!write_periods(p, buffer, contents, err))
         return false;
-    if (array->role == ROLE_IN) {
+    if (array->role == ROLE_IN && !p->options.after) {
         free(contents->bytes);
         contents->bytes = NULL;
     }
@@ -325,6 +325,7 @@ static bool measure_bound(struct profiler *p, struct candidate *c, struct device
     struct run_buffers all = {0}, temps = {0};
     struct device_measure measure = {.nr_launches = c->plan.nr_launches,
         .sample_blocks = p->whole ? UINT64_MAX : p->options.sample_blocks,
+        .quick_cures = p->options.quick_cures,
         .baseline_module = p->original,
         .baseline = p->original_launches,
         .nr_baseline = p->nr_original,
@@ -348,6 +349,8 @@ static bool measure_bound(struct profiler *p, struct candidate *c, struct device
         ok = measure_until_taken(p, c, module, &measure, &temps, result, err);
         if (ok && result->verdict == VERDICT_OK)
             ok = measure_energy(p, c, module, &measure, &temps, err);
+        if (ok && result->verdict == VERDICT_OK && p->device->ops->compares && p->options.after)
+            ok = p->options.after(p->options.owner, c, module, launches, &all, err);
     }
     run_free(p->device, &temps);
     return ok;
@@ -395,6 +398,8 @@ static bool take_profile(struct profiler *p, struct candidate *c, struct err *er
     device_unload(p->device, module);
     if (!ok)
         return err_wrap(err, "profile");
+    if (c->verdict != VERDICT_OK)
+        return true;
     return result.verdict == VERDICT_OK ? judge(p, c) : fail_as(p, c, &result);
 }
 

@@ -5,13 +5,24 @@
 #include "base/err.h"
 #include "core/candidate.h"
 #include "device/device.h"
+#include "device/run.h"
 
 #include <stdbool.h>
 
 struct profiler;
 
+/* Called where the device compares, after the last timed run of a candidate, while the module that
+ * was timed is loaded: launches are bound to buffers, the task's arrays come first in these. Both
+ * may be written. May set the candidate's verdict. */
+typedef bool profile_after_f(void *owner, struct candidate *c, struct device_module *module,
+    const struct device_launch *launches, const struct run_buffers *buffers, struct err *err);
+
 struct profiler_options {
+    profile_after_f *after; /* NULL: none */
+    void *owner;            /* its first argument */
     uint64_t sample_blocks; /* emulator; 0: automatic, by the work of one block */
+    bool quick_cures; /* emulator: shorter simulations of what a kernel would take without a cause:
+                         for the many variants of a search, whose priors they decide */
     bool energy; /* also measure energy, for seconds, of variants about as fast as the fastest */
 };
 

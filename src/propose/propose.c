@@ -8,6 +8,7 @@
 #include "propose/model/prompt.h"
 #include "propose/proposer.h"
 #include "propose/rewrite/rewrite.h"
+#include "propose/rewrite/rewriter.h"
 #include "search/search.h"
 
 #include <stdlib.h>
@@ -21,6 +22,7 @@ struct propose {
     struct propose_options options;
     struct prompts *prompts;
     struct model *model; /* NULL: none is asked */
+    struct fork_server *rewriter;
     struct str refusals;
 };
 
@@ -61,6 +63,11 @@ struct propose *propose_create(
         propose_destroy(p);
         return NULL;
     }
+    p->rewriter = rewriter_start(task, options->forbid_fast_math, err);
+    if (!p->rewriter) {
+        propose_destroy(p);
+        return NULL;
+    }
     if (options->chip)
         p->model = model_create(&p->options, p->prompts, task, err);
     if (options->chip && !p->model) {
@@ -75,6 +82,7 @@ void propose_destroy(struct propose *p)
     if (!p)
         return;
     model_destroy(p->model);
+    rewriter_stop(p->rewriter);
     prompts_destroy(p->prompts);
     str_finish(&p->refusals);
     free(p);
@@ -99,19 +107,16 @@ static void read_plan(const struct propose *p, struct candidate *c)
         candidate_fail(c, verdict, 0, "%s", why.text);
 }
 
-/* What proposers see of c: its source, its plan, its tree. False: libclang failed. */
-static bool prepare(
-    const struct propose *p, struct candidate *c, struct rewrite_in *in, struct err *err)
+/* What proposers see of c: its source and its plan. */
+static struct rewrite_in prepare(const struct propose *p, const struct candidate *c)
 {
-    *in = (struct rewrite_in){.arena = c->arena,
+    return (struct rewrite_in){.arena = c->arena,
         .task = p->task,
         .plan = &c->plan,
         .source = c->source,
         .bytes = c->source_bytes,
-        .forbid_fast_math = p->forbid_fast_math};
-    in->tree =
-        cuda_tree_parse(c->arena, c->source, c->source_bytes, c->plan.tunes, c->plan.nr_tunes, err);
-    return in->tree != NULL;
+        .forbid_fast_math = p->forbid_fast_math,
+        .rewriter = p->rewriter};
 }
 
 static const struct proposer_ops *find_proposer(enum proposer proposer)
@@ -128,11 +133,12 @@ static bool make(const struct propose *p, struct candidate *c, struct err *err)
 {
     const struct proposer_ops *proposer = find_proposer(c->option.proposer);
     const char *action = action_name(c->option.action);
-    struct rewrite_in in;
+    const struct rewrite_in in = prepare(p, c);
     struct rewrite_out out = {.edits = {.arena = c->arena}};
-    if (!prepare(p, c, &in, err))
+    bool made;
+    if (!proposer->make(&in, &c->option, &out, &made, err))
         return false;
-    if (!proposer->make(&in, &c->option, &out)) {
+    if (!made) {
         c->proposal_note = out.why ? out.why : "the move does not apply";
         return candidate_fail(
             c, VERDICT_NO_KERNEL, 0, "%s does not apply: %s", action, c->proposal_note);
@@ -146,10 +152,7 @@ static bool make(const struct propose *p, struct candidate *c, struct err *err)
         c->option.what = out.what;
     c->source = out.text;
     c->source_bytes = out.bytes;
-    if (out.plan)
-        c->plan = *out.plan;
-    else
-        read_plan(p, c);
+    read_plan(p, c);
     return true;
 }
 
@@ -184,7 +187,7 @@ bool propose_kernel(struct propose *p, const char *parent_source, size_t parent_
 bool propose_options(struct propose *p, struct candidate *c, struct err *err)
 {
     struct option_list list = {.arena = c->arena, .refusals = &p->refusals};
-    struct rewrite_in in;
+    const struct rewrite_in in = prepare(p, c);
     str_clear(&p->refusals);
     if (c->reused)
         return true; /* listed already */
@@ -192,11 +195,13 @@ bool propose_options(struct propose *p, struct candidate *c, struct err *err)
     c->nr_options = 0;
     if (candidate_settled(c))
         return true;
-    if (!prepare(p, c, &in, err))
-        return false;
     for (size_t i = 0; i < ARRAY_SIZE(proposers) && !p->options.model_only; i++)
         if (!proposers[i]->list(&in, &list, err))
             return false;
+    if (list.note)
+        c->proposal_note = c->proposal_note
+                               ? arena_printf(c->arena, "%s; %s", c->proposal_note, list.note)
+                               : list.note;
     if (propose_has_model(p))
         model_list(p->model, c, &list);
     for (unsigned i = 0; i < list.nr; i++)

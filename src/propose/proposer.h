@@ -17,6 +17,7 @@ struct option_list {
     struct option *items;
     unsigned nr, cap;
     struct str *refusals; /* "move: reason" lines */
+    const char *note;     /* why a proposer gave up on the source; NULL: none did */
 };
 
 void option_add(struct option_list *list, const struct option *option);
@@ -25,8 +26,9 @@ struct proposer_ops {
     const char *name;
     enum proposer proposer;
     bool (*list)(const struct rewrite_in *in, struct option_list *list, struct err *err);
-    /* False, with out->why, when the option does not apply. */
-    bool (*make)(const struct rewrite_in *in, const struct option *option, struct rewrite_out *out);
+    /* *made false, with out->why: the option does not apply. */
+    bool (*make)(const struct rewrite_in *in, const struct option *option, struct rewrite_out *out,
+        bool *made, struct err *err);
 };
 
 extern const struct proposer_ops rewriter_ops, tuner_ops;

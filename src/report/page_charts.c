@@ -113,6 +113,8 @@ static double step_for(double span, unsigned most)
 {
     double step = pow(10, floor(log10(span / most)));
 
+    if (!isfinite(step) || step <= 0) /* nothing that has steps */
+        return INFINITY;
     while (span / step > most) {
         const double lead = step / pow(10, floor(log10(step) + 1e-9));
         step *= lead > 1.5 && lead < 3 ? 2.5 : 2;
@@ -148,14 +150,14 @@ static void add_axes(struct str *out, const struct axis *axis, double top, const
     const double x_step = fmax(axis->spent == SPENT_DOLLARS ? 0 : 1, step_for(axis->last, 8));
     char text[96];
 
-    for (double v = 0; v <= top; v += y_step) {
+    for (double v = 0; v <= top && isfinite(v); v += y_step) {
         const double at = TOP + high * (1 - v / top);
 
         snprintf(text, sizeof(text), "%gx", v);
         add_line(out, "grid", LEFT, at, WIDTH - RIGHT, at);
         add_label(out, LEFT - 6, at + 4, "end", text);
     }
-    for (double v = 0; v <= axis->last; v += x_step) {
+    for (double v = 0; v <= axis->last && isfinite(v); v += x_step) {
         snprintf(text, sizeof(text), v >= 1e4 ? "%gk" : "%g", v >= 1e4 ? v / 1e3 : v);
         add_label(out, LEFT + wide * v / axis->last, HEIGHT - BOTTOM + 18, "middle", text);
     }
@@ -390,13 +392,13 @@ static void add_roof_axes(struct str *out, const struct window *w)
 {
     char text[64];
 
-    for (double p = w->y_low; p <= w->y_high + 0.01; p++) {
+    for (double p = w->y_low; p <= w->y_high + 0.01 && isfinite(p); p++) {
         const double at = roof_y(w, pow(10, p));
         snprintf(text, sizeof(text), p > 12.5 ? "%gk" : "%g", pow(10, p > 12.5 ? p - 12 : p - 9));
         add_line(out, "grid", LEFT, at, WIDTH - RIGHT, at);
         add_label(out, LEFT - 6, at + 4, "end", text);
     }
-    for (double p = w->x_low; p <= w->x_high + 0.01; p++) {
+    for (double p = w->x_low; p <= w->x_high + 0.01 && isfinite(p); p++) {
         snprintf(text, sizeof(text), "%g", pow(10, p));
         add_label(out, roof_x(w, pow(10, p)), HEIGHT - BOTTOM + 18, "middle", text);
     }

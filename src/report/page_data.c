@@ -242,6 +242,10 @@ static void add_call(struct str *out, struct line_pool *l, const struct model_ca
     str_add(out, ",\"outcome\":");
     escape_json(out, call->error ? call->error : call->outcome);
     str_addf(out, ",\"verdict\":\"%s\"", verdict_name(call->verdict));
+    if (call->verdict_text) {
+        str_add(out, ",\"vt\":");
+        escape_json(out, call->verdict_text);
+    }
     str_addf(out, ",\"in\":%llu,\"out\":%llu,\"cost\":", (unsigned long long)call->tokens_in,
         (unsigned long long)call->tokens_out);
     escape_number(out, call->cost);

@@ -1,6 +1,8 @@
 /* Owns the pieces of text that the summary, the reports and the verbs share. */
 #include "report/report.h"
 
+#include "base/terminal.h"
+
 #include <math.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -82,9 +84,9 @@ unsigned report_columns(FILE *out)
     enum { UNKNOWN = 80, LEAST = 20 };
     struct winsize size;
 
-    if (!isatty(fileno(out)))
+    if (!isatty(terminal_fd(out)))
         return REPORT_WIDTH;
-    if (ioctl(fileno(out), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    if (ioctl(terminal_fd(out), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
         return UNKNOWN;
     return size.ws_col > LEAST ? size.ws_col : LEAST;
 }
@@ -205,7 +207,8 @@ static void add_price_of_gain(struct str *out, const struct model_spent *spent, 
 
     if (speedup <= LEAST_GAIN || spent->tokens == 0)
         return;
-    str_addf(out, ", %.3g tokens", (double)spent->tokens / percent);
+    str_addf(out, spent->tokens < 100 * percent ? ", %.3g tokens" : ", %.0f tokens",
+        (double)spent->tokens / percent);
     if (spent->nr_unpriced == 0 && spent->cost > 0)
         str_addf(out, " and %.3g dollars", spent->cost / percent);
     str_add(out, " for each percent of speed gained");

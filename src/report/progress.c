@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "base/clock.h"
+#include "base/terminal.h"
 
 #include <unistd.h>
 
@@ -11,7 +12,7 @@ void progress_init(struct progress *p, FILE *out, bool quiet, bool verbose, uint
 {
     *p = (struct progress){
         .out = out,
-        .live = isatty(fileno(out)) && !verbose,
+        .live = isatty(terminal_fd(out)) && !verbose,
         .quiet = quiet,
         .verbose = verbose,
         .budget = budget,
@@ -47,7 +48,7 @@ static void cut(struct str *line, unsigned columns)
 static void wipe(struct progress *p)
 {
     if (p->dirty)
-        fputs("\r\033[K", p->out);
+        terminal_control(p->out, "\r\033[K");
     p->dirty = false;
 }
 

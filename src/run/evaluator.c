@@ -91,6 +91,7 @@ struct evaluator *evaluator_create(
     for (unsigned i = 0; i < e->nr; i++) {
         e->slots[i].evaluator = e;
         e->slots[i].station = station_at(bench, i, task);
+        e->slots[i].station.searches = true;
     }
     if (e->nr == 1 || start_threads(e, err))
         return e;

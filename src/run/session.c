@@ -224,9 +224,9 @@ static bool open_parts(struct session *s, struct err *err)
     s->in_flight.nr_slots = slots_of(s);
     s->in_flight.nr_fill_slots = workbench_nr_devices(s->bench);
     s->in_flight.fill = s->in_flight.fill_left = o->nr_models > 0 && !o->model_only ? o->fill : 0;
-    return can_measure(s, err) &&
-           (s->evaluator = evaluator_create(s->bench, s->task, loop_check_and_profile, err)) &&
-           open_propose(s, err);
+    /* The proposers' child is made before the evaluator's threads. */
+    return can_measure(s, err) && open_propose(s, err) &&
+           (s->evaluator = evaluator_create(s->bench, s->task, loop_check_and_profile, err));
 }
 
 /* The specs of models, one a line: the specs of the run so far, then the specs of this command. */

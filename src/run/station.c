@@ -23,6 +23,15 @@ void station_original(
     station->reference = reference;
 }
 
+/* A station's profile_after_f. */
+static bool compare_after(void *owner, struct candidate *c, struct device_module *module,
+    const struct device_launch *launches, const struct run_buffers *buffers, struct err *err)
+{
+    const struct station *station = owner;
+
+    return c->node == 0 || check_after_timing(station->checker, c, module, launches, buffers, err);
+}
+
 /* Both are made before the first check, in this order: a modelled time depends on the order in
  * which arrays are allocated. */
 static bool make_ready(struct station *station, struct err *err)
@@ -31,7 +40,10 @@ static bool make_ready(struct station *station, struct err *err)
         .nr_threads = station->options->device.nr_threads,
         .widen = widen_original,
         .owner = &station->widen};
-    const struct profiler_options profiler = {.energy = station->options->energy};
+    const struct profiler_options profiler = {.energy = station->options->energy,
+        .quick_cures = station->searches,
+        .after = compare_after,
+        .owner = station};
 
     if (!station->checker)
         station->checker =

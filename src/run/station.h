@@ -21,6 +21,7 @@ struct station {
     struct widen widen;
     double fastest_ns;   /* of the candidates that were confirmed; 0: none yet */
     bool knows_original; /* the profiler knows the original */
+    bool searches;       /* many variants come: set after station_at */
 };
 
 /* All borrowed. */

@@ -57,6 +57,8 @@ static const char *advice(int code)
         return "the disk is full; free some space and go on with --resume";
     case SQLITE_IOERR:
         return "reading or writing it failed; check the disk and go on with --resume";
+    case SQLITE_INTERRUPT:
+        return "reading it takes too long: the database is damaged, or far too large";
     case SQLITE_TOOBIG:
         return "a text is larger than SQLite can store";
     case SQLITE_CONSTRAINT:
@@ -79,6 +81,7 @@ struct query query_start(struct store *store, enum sql sql)
 {
     sqlite3_stmt **stmt = &store->statements[sql];
 
+    store->ticks = 0;
     if (!*stmt) {
         sqlite3_prepare_v3(store->db, sql_text[sql], -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
     } else {
@@ -99,6 +102,11 @@ void put_int(struct query *q, int64_t value)
 }
 
 void put_real(struct query *q, double value)
+{
+    put_error(q, isfinite(value) ? value : (double)NAN);
+}
+
+void put_error(struct query *q, double value)
 {
     bound(q, sqlite3_bind_double(q->stmt, ++q->at, value));
 }
@@ -134,6 +142,10 @@ bool query_next(struct query *q, bool *row, const char *doing, struct err *err)
 {
     int code = q->stmt && !q->bad ? sqlite3_step(q->stmt) : SQLITE_ERROR;
 
+    if (!db_sound(q->store, err)) {
+        query_end(q);
+        return false;
+    }
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
         db_fail(q->store, doing, err);
         query_end(q);
@@ -170,12 +182,43 @@ int64_t get_int(struct query *q)
     return sqlite3_column_int64(q->stmt, q->at++);
 }
 
+int64_t get_within(struct query *q, int64_t low, int64_t high)
+{
+    const int64_t value = get_int(q);
+
+    if (value >= low && value <= high) {
+        return value;
+    }
+    db_odd(q->store, "a number out of its range");
+    return 0;
+}
+
 unsigned get_unsigned(struct query *q)
 {
-    return (unsigned)get_int(q);
+    return (unsigned)get_within(q, 0, UINT32_MAX);
+}
+
+int64_t get_parent(struct query *q, int64_t node)
+{
+    if (sqlite3_column_type(q->stmt, q->at) == SQLITE_NULL) {
+        q->at++;
+        return -1;
+    }
+    return get_within(q, 0, node - 1);
 }
 
 double get_real(struct query *q)
+{
+    const double value = get_error(q);
+
+    if (!isinf(value)) {
+        return value;
+    }
+    db_odd(q->store, "an infinite number");
+    return (double)NAN;
+}
+
+double get_error(struct query *q)
 {
     int column = q->at++;
 

@@ -85,9 +85,27 @@ extern const char schema_v1[], schema_v2[], schema_v3[], schema_v4[], schema_v5[
 struct store {
     sqlite3 *db;
     char *path;
-    int64_t run; /* 0: none begun or found yet */
+    uint64_t file[2]; /* device and inode, to see that the file is still there */
+    int64_t run;      /* 0: none begun or found yet */
+    const char *odd;  /* the first thing read that keet-opt does not write; NULL: none */
+    unsigned ticks;   /* of the statement that runs: see db_limit_work */
     sqlite3_stmt *statements[NR_SQL];
 };
+
+/* --- defences: a database may come from a stranger (defend.c) --- */
+
+/* Defensive mode; no triggers, no views, no trust in the schema's functions. For any database. */
+bool db_harden(sqlite3 *db);
+/* A statement that goes on for minutes fails. */
+void db_limit_work(struct store *store);
+/* Is the schema that of this version, object for object? An error says that it is not. */
+bool db_same_schema(struct store *store, int64_t version, struct err *err);
+/* Note a value that keet-opt does not write: "an infinite number". From then on nothing more is
+ * read: query_next fails, and so does db_sound, which whoever read a row last must ask. */
+void db_odd(struct store *store, const char *what);
+bool db_sound(const struct store *store, struct err *err);
+/* Is the file that was opened still the file of that name? */
+bool db_still_there(const struct store *store, struct err *err);
 
 /* Turn SQLite's last error into a sentence that names the file and what to do; returns false. */
 bool db_fail(struct store *store, const char *doing, struct err *err);
@@ -102,7 +120,9 @@ struct query {
 
 struct query query_start(struct store *store, enum sql sql);
 void put_int(struct query *q, int64_t value);
-void put_real(struct query *q, double value);     /* NaN is stored as NULL, and read back as NaN */
+/* NaN and infinities are stored as NULL, and read back as NaN. */
+void put_real(struct query *q, double value);
+void put_error(struct query *q, double value);    /* of a check: may be infinite */
 void put_text(struct query *q, const char *text); /* NULL is NULL */
 void put_text_n(struct query *q, const char *text, size_t len);
 void put_null(struct query *q);
@@ -113,9 +133,14 @@ bool query_run(struct query *q, const char *doing, struct err *err);
 bool query_next(struct query *q, bool *row, const char *doing, struct err *err);
 void query_end(struct query *q); /* for a query that is left before its end */
 
+/* These note what is out of range as odd, and give 0 or NaN. */
 int64_t get_int(struct query *q);
+int64_t get_within(struct query *q, int64_t low, int64_t high);
 unsigned get_unsigned(struct query *q);
 double get_real(struct query *q);
+double get_error(struct query *q); /* of a check: may be infinite */
+/* The number of a node's parent, -1 for NULL; a parent is older than its node. */
+int64_t get_parent(struct query *q, int64_t node);
 const char *get_text(struct query *q, struct arena *arena); /* NULL for NULL */
 struct hash get_hash(struct query *q);
 

@@ -50,6 +50,17 @@ static bool add_best(struct store *store, struct store_digest *digest, struct er
     return ok;
 }
 
+/* A sum that SQLite made as a real number. */
+static uint64_t get_count(struct query *q)
+{
+    const double value = get_real(q);
+
+    if (value >= 0 && value < 1e18)
+        return (uint64_t)value;
+    db_odd(q->store, "a number out of its range");
+    return 0;
+}
+
 static bool add_calls(struct store *store, struct store_digest *digest, struct err *err)
 {
     struct query q = query_start(store, SQL_DIGEST_CALLS);
@@ -59,11 +70,11 @@ static bool add_calls(struct store *store, struct store_digest *digest, struct e
     if (!query_next(&q, &row, "adding up calls", err))
         return false;
     digest->nr_calls = (uint64_t)get_int(&q);
-    digest->tokens = (uint64_t)get_real(&q);
-    digest->tokens += (uint64_t)get_real(&q);
+    digest->tokens = get_count(&q);
+    digest->tokens += get_count(&q);
     digest->cost = get_real(&q);
     digest->nr_unpriced = (uint64_t)get_int(&q);
-    digest->nr_evaluated += (int64_t)get_real(&q);
+    digest->nr_evaluated += (int64_t)get_count(&q);
     query_end(&q);
     return true;
 }
@@ -88,7 +99,7 @@ bool store_digest(struct store *store, struct store_digest *digest, struct err *
     *digest = (struct store_digest){.best = -1};
     return db_has_run(store, err) && add_verdicts(store, digest, err) &&
            add_best(store, digest, err) && add_calls(store, digest, err) &&
-           take_fill(store, digest, err);
+           take_fill(store, digest, err) && db_sound(store, err);
 }
 
 bool store_list_speeds(struct store *store, struct arena *arena, struct store_speed **speeds,
@@ -109,9 +120,8 @@ bool store_list_speeds(struct store *store, struct arena *arena, struct store_sp
         list = grow(list, &cap, *nr + 1, sizeof(*list));
         struct store_speed *one = &list[(*nr)++];
 
-        one->number = get_int(&q);
-        const double parent = get_real(&q);
-        one->parent = parent >= 0 ? (int64_t)parent : -1;
+        one->number = get_within(&q, 0, INT64_MAX);
+        one->parent = get_parent(&q, one->number);
         one->action = get_text(&q, arena);
         one->what = get_text(&q, arena);
         one->verdict = get_text(&q, arena);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "store/db.h"
 #include "store/library_tree.h"
 
 #include <dirent.h>
@@ -102,7 +103,7 @@ static bool make_index(struct library *l, const char *path, struct err *err)
     bool ok;
 
     log_note("indexing %s, once", l->tree.root);
-    ok = sqlite3_open(path, &l->db) == SQLITE_OK &&
+    ok = sqlite3_open(path, &l->db) == SQLITE_OK && db_harden(l->db) &&
          sqlite3_exec(l->db, schema, NULL, NULL, NULL) == SQLITE_OK &&
          sqlite3_prepare_v2(l->db, add_place, -1, &w.place, NULL) == SQLITE_OK &&
          sqlite3_prepare_v2(l->db, add_piece, -1, &w.piece, NULL) == SQLITE_OK;
@@ -138,7 +139,8 @@ static bool is_whole(sqlite3 *db)
 
 static bool open_index(struct library *l, const char *path)
 {
-    if (sqlite3_open_v2(path, &l->db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK && is_whole(l->db)) {
+    if (sqlite3_open_v2(path, &l->db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+        db_harden(l->db) && is_whole(l->db)) {
         utimensat(AT_FDCWD, path, NULL, 0); /* in use: see remove_old */
         return true;
     }

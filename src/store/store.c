@@ -10,10 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool execute(struct store *store, const char *sql, const char *doing, struct err *err)
 {
+    store->ticks = 0;
     if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK) {
         return db_fail(store, doing, err);
     }
@@ -79,13 +81,37 @@ static bool migrate(struct store *store, struct err *err)
             "%s: this is an SQLite file of another program; name another file with --db",
             store->path);
     }
-    if (version > SCHEMA_VERSION) {
+    if (version < 0 || version > SCHEMA_VERSION) {
         return err_set(err,
             "%s: written by a newer keet-opt (schema %" PRId64 ", this one knows %d); use that "
             "version, or another file with --db",
             store->path, version, SCHEMA_VERSION);
     }
-    return version == SCHEMA_VERSION || make_schema(store, err);
+    return db_same_schema(store, version, err) &&
+           (version == SCHEMA_VERSION || make_schema(store, err));
+}
+
+static void file_identity(const char *path, uint64_t identity[2])
+{
+    struct stat is;
+
+    identity[0] = identity[1] = 0;
+    if (stat(path, &is) == 0) {
+        identity[0] = is.st_dev;
+        identity[1] = is.st_ino;
+    }
+}
+
+bool db_still_there(const struct store *store, struct err *err)
+{
+    uint64_t now[2];
+
+    file_identity(store->path, now);
+    return (now[0] == store->file[0] && now[1] == store->file[1]) ||
+           err_set(err,
+               "%s: somebody deleted or replaced the database while it was in use: what is stored "
+               "from now on would be lost",
+               store->path);
 }
 
 struct store *store_open(const char *path, struct err *err)
@@ -100,7 +126,11 @@ struct store *store_open(const char *path, struct err *err)
             "it cannot be written; make the file and its folder writable, or use another --db");
     } else if (code != SQLITE_OK) {
         db_fail(store, "opening", err);
+    } else if (!db_harden(store->db)) {
+        err_set(
+            err, "%s: opening: this SQLite has no defensive mode; it needs 3.31 or newer", path);
     } else {
+        db_limit_work(store);
         sqlite3_busy_timeout(store->db, DB_BUSY_MS);
         /* migrate looks at the file before the journal mode is set, because another program's file
          * must not be changed. NORMAL is safe when the process is killed: only a power cut may lose
@@ -110,6 +140,7 @@ struct store *store_open(const char *path, struct err *err)
             execute(store,
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON",
                 "opening", err)) {
+            file_identity(path, store->file);
             return store;
         }
     }
@@ -202,7 +233,7 @@ static bool find_run(struct store *store, struct arena *arena, int64_t number, s
         store->run = run->id;
         query_end(&q);
     }
-    return true;
+    return db_sound(store, err);
 }
 
 bool store_find_run(
@@ -354,7 +385,7 @@ bool store_end_run(struct store *store, const char *why_stopped, int64_t best, s
     put_text(&q, now);
     put_int(&q, best);
     put_int(&q, store->run);
-    return query_run(&q, "ending the run", err);
+    return query_run(&q, "ending the run", err) && db_still_there(store, err);
 }
 
 bool store_nr_nodes(struct store *store, int64_t *nr, struct err *err)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,7 +176,7 @@ bool store_add_pick(
 static bool read_pick(
     struct query *q, struct arena *arena, struct store_pick *pick, struct err *err)
 {
-    *pick = (struct store_pick){.nr_told = get_int(q)};
+    *pick = (struct store_pick){.nr_told = get_within(q, 0, INT64_MAX)};
     const char *kind = get_text(q, arena);
 
     pick->parent = get_int(q);
@@ -188,6 +189,9 @@ static bool read_pick(
     return db_strange(q->store, "kind of pick", kind, err);
 }
 
+/* More candidates than any version keeps under way at once. */
+enum { MOST_UNDER_WAY = 1024 };
+
 static bool load_told(
     struct store *store, struct arena *arena, struct store_order *order, struct err *err)
 {
@@ -199,7 +203,7 @@ static bool load_told(
     put_int(&q, store->run);
     while ((ok = query_next(&q, &row, "reading the order of nodes", err)) && row) {
         told = grow(told, &cap, nr + 1, sizeof(*told));
-        told[nr] = get_int(&q);
+        told[nr] = get_within(&q, 1, INT64_MAX);
         order->nr_asked = told[nr] > order->nr_asked ? told[nr] : order->nr_asked;
         nr++;
     }
@@ -227,13 +231,21 @@ bool store_load_order(
     put_int(&q, store->run);
     while ((ok = query_next(&q, &row, "reading picks", err)) && row) {
         picks = grow(picks, &cap, nr + 1, sizeof(*picks));
-        picks[nr].number = get_int(&q);
+        picks[nr].number = get_within(&q, 0, INT64_MAX);
         order->nr_asked = picks[nr].number > order->nr_asked ? picks[nr].number : order->nr_asked;
         if (!read_pick(&q, arena, &picks[nr++].pick, err)) {
             query_end(&q);
             ok = false;
             break;
         }
+    }
+    /* A node that was asked is told, or is one of the few under way. */
+    if (!ok || order->nr_asked > order->nr_told + MOST_UNDER_WAY) {
+        free(picks);
+        return ok && err_set(err,
+                         "%s: it holds a node %" PRId64 " among %" PRId64
+                         " nodes: the database is damaged",
+                         store->path, order->nr_asked, order->nr_told);
     }
     order->asked = arena_array(arena, (size_t)order->nr_asked + 1, sizeof(*order->asked));
     for (int64_t n = 1; n <= order->nr_asked; n++) {

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The task language allows 64. */
+enum { MOST_LAUNCHES = 1024 };
+
 bool db_strange(struct store *store, const char *what, const char *name, struct err *err)
 {
     return err_set(err,
@@ -121,9 +124,9 @@ static bool load_check(struct store *store, int64_t id, struct candidate *c, str
     if (row) {
         check->nr_runs = get_unsigned(&q);
         check->nr_shapes = get_unsigned(&q);
-        check->max_abs = get_real(&q);
-        check->max_rel = get_real(&q);
-        check->q99_rel = get_real(&q);
+        check->max_abs = get_error(&q);
+        check->max_rel = get_error(&q);
+        check->q99_rel = get_error(&q);
         check->worst_array = get_text(&q, c->arena);
         check->worst_index = (uint64_t)get_int(&q);
         check->nondeterministic_allowed = get_int(&q) != 0;
@@ -283,8 +286,9 @@ static bool load_time(struct store *store, int64_t id, struct candidate *c, stru
     if (!row) {
         return true;
     }
-    profile->nr_launches = get_unsigned(&q);
-    profile->longest = get_unsigned(&q);
+    profile->nr_launches = (unsigned)get_within(&q, 0, MOST_LAUNCHES);
+    profile->longest = (unsigned)get_within(&q, 0, MOST_LAUNCHES);
+    profile->longest = profile->longest < profile->nr_launches ? profile->longest : 0;
     profile->time_ns = get_real(&q);
     profile->time_low_ns = get_real(&q);
     profile->time_high_ns = get_real(&q);
@@ -314,6 +318,16 @@ static bool load_profile(struct store *store, int64_t id, struct candidate *c, s
            load_lines(store, id, c, err);
 }
 
+/* The finding that a row belongs to; where there is none, one that nobody sees. */
+static struct finding *finding_of(struct explanation *explanation, struct query *q)
+{
+    static struct finding none;
+    const int64_t seq = get_within(q, 0, (int64_t)explanation->nr_findings - 1);
+
+    none = (struct finding){0};
+    return explanation->nr_findings > 0 ? &explanation->findings[seq] : &none;
+}
+
 static bool load_evidence(struct store *store, int64_t id, struct candidate *c, struct err *err)
 {
     struct explanation *explanation = &c->explanation;
@@ -321,7 +335,7 @@ static bool load_evidence(struct store *store, int64_t id, struct candidate *c, 
     bool row, ok;
 
     while ((ok = query_next(&q, &row, "reading evidence", err)) && row) {
-        struct finding *finding = &explanation->findings[get_unsigned(&q)];
+        struct finding *finding = finding_of(explanation, &q);
         const char *name = get_text(&q, c->arena);
         struct evidence evidence = {.value = get_real(&q)};
 
@@ -343,7 +357,7 @@ static bool load_weights(struct store *store, int64_t id, struct candidate *c, s
     bool row, ok;
 
     while ((ok = query_next(&q, &row, "reading weights", err)) && row) {
-        struct finding *finding = &explanation->findings[get_unsigned(&q)];
+        struct finding *finding = finding_of(explanation, &q);
         struct weight weight;
 
         ok = db_parse_action(store, get_text(&q, c->arena), &weight.action, err);
@@ -369,7 +383,7 @@ static bool load_findings(struct store *store, int64_t id, struct candidate *c, 
         struct finding *finding = &findings[nr++];
 
         *finding = (struct finding){.tool = get_text(&q, c->arena)};
-        finding->severity = (enum severity)get_int(&q);
+        finding->severity = (enum severity)get_within(&q, SEVERITY_INFO, SEVERITY_CRITICAL);
         finding->line = get_unsigned(&q);
         const char *text = get_text(&q, c->arena);
 
@@ -465,8 +479,7 @@ static bool load_row(struct store *store, enum sql sql, int64_t node, struct can
     }
     *c = (struct candidate){.arena = c->arena, .task = c->task, .node = node};
     *id = get_int(&q);
-    c->parent = sqlite3_column_type(q.stmt, q.at) == SQLITE_NULL ? -1 : 0;
-    c->parent += get_int(&q);
+    c->parent = get_parent(&q, node);
     c->seed = (uint64_t)get_int(&q);
     if (!read_option(&q, c->arena, &c->option, err)) {
         return false;
@@ -476,8 +489,7 @@ static bool load_row(struct store *store, enum sql sql, int64_t node, struct can
 
     c->verdict_text = get_text(&q, c->arena);
     c->verdict_line = get_unsigned(&q);
-    c->recalled_from = sqlite3_column_type(q.stmt, q.at) == SQLITE_NULL ? -1 : 0;
-    c->recalled_from += get_int(&q);
+    c->recalled_from = get_parent(&q, INT64_MAX);
     c->recalled = c->recalled_from >= 0;
     c->speedup = get_real(&q);
     c->source_bytes = (size_t)sqlite3_column_bytes(q.stmt, q.at);
@@ -505,7 +517,8 @@ bool store_load_node(
 {
     int64_t id;
 
-    if (!db_has_run(store, err) || !load_row(store, SQL_GET_NODE, node, c, &id, err)) {
+    if (!db_has_run(store, err) || !load_row(store, SQL_GET_NODE, node, c, &id, err) ||
+        !db_sound(store, err)) {
         return false;
     }
     *found = id != 0;
@@ -515,7 +528,8 @@ bool store_load_node(
     parse_plan(c);
     return (load_compilation(store, id, c, err) && load_check(store, id, c, err) &&
                load_profile(store, id, c, err) && load_explanation(store, id, c, err) &&
-               load_options(store, id, c, err) && store_load_calls(store, c, err)) ||
+               load_options(store, id, c, err) && store_load_calls(store, c, err) &&
+               db_sound(store, err)) ||
            err_wrap(err, "node %lld", (long long)node);
 }
 
@@ -524,14 +538,19 @@ bool store_load_told(
 {
     int64_t id;
 
-    if (!db_has_run(store, err) || !load_row(store, SQL_GET_MOVE, node, c, &id, err)) {
+    if (!db_has_run(store, err) || !load_row(store, SQL_GET_MOVE, node, c, &id, err) ||
+        !db_sound(store, err)) {
         return false;
     }
     *found = id != 0;
-    return !*found ||
-           (load_time(store, id, c, err) && load_counters(store, SQL_GET_ENERGY, id, c, err) &&
-               load_options(store, id, c, err) && store_load_calls(store, c, err)) ||
-           err_wrap(err, "node %lld", (long long)node);
+    if (*found &&
+        !(load_time(store, id, c, err) && load_counters(store, SQL_GET_ENERGY, id, c, err) &&
+            load_options(store, id, c, err) && store_load_calls(store, c, err) &&
+            db_sound(store, err))) {
+        return err_wrap(err, "node %lld", (long long)node);
+    }
+    c->profile.nr_launches = 0; /* their counters were not read */
+    return true;
 }
 
 bool store_load_source(struct store *store, struct arena *arena, int64_t node, const char **source,
@@ -612,7 +631,8 @@ bool store_recall(struct store *store, struct candidate *c, struct err *err)
     if (!verdict || !verdict_parse(verdict, &c->verdict)) {
         return db_strange(store, "verdict", verdict, err);
     }
-    if (!load_check(store, id, c, err) || !load_profile(store, id, c, err)) {
+    if (!load_check(store, id, c, err) || !load_profile(store, id, c, err) ||
+        !db_sound(store, err)) {
         return err_wrap(err, "node %lld", (long long)number);
     }
     bool same_lines = source && c->source &&

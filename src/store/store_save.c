@@ -107,9 +107,9 @@ static bool save_check(
     put_int(&q, id);
     put_int(&q, check->nr_runs);
     put_int(&q, check->nr_shapes);
-    put_real(&q, check->max_abs);
-    put_real(&q, check->max_rel);
-    put_real(&q, check->q99_rel);
+    put_error(&q, check->max_abs);
+    put_error(&q, check->max_rel);
+    put_error(&q, check->q99_rel);
     put_text(&q, check->worst_array);
     put_int(&q, (int64_t)check->worst_index);
     put_int(&q, check->nondeterministic_allowed);
@@ -349,7 +349,7 @@ bool store_kernel(struct store *store, const struct candidate *c, struct err *er
     if (save_all(store, c, err)) {
         commit = query_start(store, SQL_COMMIT);
         if (query_run(&commit, "storing a node", err)) {
-            return true;
+            return db_still_there(store, err);
         }
     }
     /* SQLite may have rolled back by itself, as on a full disk. Only an open transaction is rolled

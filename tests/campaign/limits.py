@@ -111,7 +111,7 @@ def time_limit(keet, cwd):
 
 def retry(keet, cwd):
     """What failed stays so until --retry; then it goes on from what it had found."""
-    words = ["campaign", "retry.txt", "--out", "retry", "--rounds", "1", "-q", "--resume"]
+    words = ["campaign", "retry.txt", "--out", "retry", "--rounds", "1", "-q", "--resume", "--trust"]
     with open(os.path.join(cwd, "retry.txt"), "w", encoding="utf-8") as file:
         file.write("--device emu --cache cache --budget 3 --window 1000\nlate.cu\nscale.cu --name well\n"
                    "scale.cu --name dies --model 'cmd:sh model' --model-only --no-plan --in-flight 1\n")

@@ -238,6 +238,30 @@ def look(browser, url, width, name):
     check(not browser.complaints(), browser.complaints()[:5])
 
 
+def conversation(browser, keet, db, folder):
+    """A node's calls read as a conversation: a later question shows what is new in it, an answer is prose with folded
+    code, and what came of it comes with the reason. A head within an answer makes no turn."""
+    talk, page = os.path.join(folder, "talk.keet.db"), os.path.join(folder, "talk.html")
+    shutil.copy(db, talk)
+    runs.converse(talk)
+    with open(page, "wb") as file:
+        file.write(runs.report(keet, talk))
+    browser.open("file://" + page, 1400)
+    browser.value("document.querySelector('#n1').open = true")
+    browser.soon("document.querySelector('#n1 .turn') !== null")
+    shown = browser.value("[...document.querySelectorAll('#n1 .turn')].map(t => [...t.children].slice(1).map("
+                          "e => e.textContent.trim()))")
+    check(shown == [["be brief\n\nwrite saxpy"],
+                    ["MOVE: wider loads\n\n[user]\nObey.", "Code, 1 linefloat4 oops",
+                     "That is all."],
+                    ["no_compile: line 1: expected a ;"],
+                    ["It does not compile.\nMend it."],
+                    ["Code, 1 linefloat4 v;"],
+                    ["ok"]], shown)
+    check(not browser.complaints(), browser.complaints()[:5])
+    screenshot(browser, "conversation.png")
+
+
 def campaign(browser, keet, db, folder):
     """The page of a campaign of two tasks, both the run's original."""
     tasks, page = os.path.join(folder, "tasks"), os.path.join(folder, "campaign.html")
@@ -282,6 +306,7 @@ def main():
             if name == "clean":
                 schemes(browser, "file://" + page, name)
                 campaign(browser, keet, db, folder)
+                conversation(browser, keet, db, folder)
                 runs.plant(db)
         runs.many(db, 5000)
         write()

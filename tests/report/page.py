@@ -139,6 +139,17 @@ def main():
         check(document["nodes"][1]["candidate"]["speedup"] > 1, "node 1 of saxpy is vectorize")
         check("| `gpu__time_duration.sum` |" in runs.report(keet, db, "--as", "md").decode(), "md")
 
+        talk = os.path.join(folder, "talk.keet.db")
+        shutil.copy(db, talk)
+        runs.converse(talk)
+        document = json.loads(runs.report(keet, talk, "--as", "json"))
+        percent = 100 * (document["speedup"] - 1)
+        said = re.search(r", (\d[\d.]*) tokens and (\d[\d.]*) dollars for each percent of speed gained",
+                         runs.report(keet, talk, "--as", "md").decode())
+        check(said and abs(float(said[1]) * percent / 2400 - 1) < 0.01, "tokens for each percent")  # 2 calls of 1200
+        check(abs(float(said[2]) * percent / 0.5 - 1) < 0.06, "dollars for each percent")  # printed with two digits
+        check("for each percent" not in runs.report(keet, db, "--as", "md").decode(), "nothing was spent")
+
         grown = os.path.join(folder, "grown.keet.db")
         shutil.copy(db, grown)
         runs.many(grown, 40, lambda number: number - (1 if number % 3 else 2))

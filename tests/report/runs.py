@@ -33,11 +33,22 @@ def report(keet, db, *options):
                           stdout=subprocess.PIPE).stdout
 
 
-def add_call(db, number, prompt, answer, seq=0, cost=0.25):
+def add_call(db, number, prompt, answer, seq=0, cost=0.25, purpose="write", verdict="ok", words=None):
     db.execute("INSERT INTO model_call (run, node, number, seq, purpose, model, prompt, answer,"
-               " tokens_in, tokens_out, cost, ms, called, verdict) SELECT run, id, number, ?,"
-               " 'write', 'script:test', ?, ?, 1000, 200, ?, 1500, stored, 'ok' FROM node"
-               " WHERE number = ?", (seq, prompt, answer, cost, number))
+               " tokens_in, tokens_out, cost, ms, called, verdict, verdict_text) SELECT run, id, number, ?,"
+               " ?, 'script:test', ?, ?, 1000, 200, ?, 1500, stored, ?, ? FROM node"
+               " WHERE number = ?", (seq, purpose, prompt, answer, cost, verdict, words, number))
+
+
+def converse(path):
+    """Node 1 as a model's: a design that does not compile, and its repair."""
+    db = sqlite3.connect(path)
+    first = "MOVE: wider loads\n\n[user]\nObey.\n\n```cuda\nfloat4 oops\n```\nThat is all."
+    add_call(db, 1, "be brief\n\nwrite saxpy\n", first, verdict="no_compile", words="line 1: expected a ;")
+    add_call(db, 1, f"[system]\nbe brief\n\n[user]\nwrite saxpy\n\n[assistant]\n{first}\n\n"
+                    "[user]\nIt does not compile.\nMend it.\n", "```cuda\nfloat4 v;\n```\n", seq=1, purpose="repair")
+    db.commit()
+    db.close()
 
 
 def plant(path):

@@ -348,10 +348,8 @@ static void worker_init(struct block_worker *k, struct exec *x)
     k->flow = xcalloc(p->nr_insts + 1, sizeof(*k->flow));
     k->caches = xcalloc(p->nr_insts, sizeof(*k->caches));
     k->patterns = xcalloc(p->nr_insts, sizeof(*k->patterns));
-    if (!k->files || !k->shared) {
-        fputs("out of memory\n", stderr);
-        abort();
-    }
+    if (!k->files || !k->shared)
+        mem_die((size_t)k->nr_warps * p->file_bytes);
     for (unsigned i = 0; i < k->nr_warps; i++) {
         k->warps[i].index = i;
         k->warps[i].file = k->files + (size_t)i * p->file_bytes;

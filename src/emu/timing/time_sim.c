@@ -501,7 +501,8 @@ static void plan_blocks(struct sim *s)
         events = 1;
     s->cut = 1;
     /* Small blocks meet in ever other ways: more sets of them have a steadier rate. */
-    nr = later(3, sooner(MOST_SETS / in->turnover, floor(small_events / (events * s->nr_slots))));
+    nr = later(3, sooner(MOST_SETS / in->turnover,
+                      floor(sooner(in->most_events, small_events) / (events * s->nr_slots))));
     nr = sooner((double)in->nr_blocks, nr * s->nr_slots);
     /* Blocks end together, and a set that is not full would run faster, each block for itself. */
     if (events * nr > in->most_events)

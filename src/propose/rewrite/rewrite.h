@@ -17,14 +17,19 @@
 
 #include <stdbool.h>
 
+struct fork_server;
+
 struct rewrite_in {
     struct arena *arena;
     const struct task *task;
-    const struct plan *plan;      /* of the source */
-    const struct cuda_tree *tree; /* of the source; tree->trouble is NULL when a move is asked */
+    const struct plan *plan; /* of the source */
+    /* Of the source; tree->trouble is NULL when a move is asked. NULL outside the rewriter's child:
+     * no text of a model's is parsed by libclang in this process. */
+    const struct cuda_tree *tree;
     const char *source;
     size_t bytes;
     bool forbid_fast_math;
+    struct fork_server *rewriter; /* outside its child; see rewriter.h */
 };
 
 struct rewrite_out {
@@ -32,11 +37,9 @@ struct rewrite_out {
     const char *what; /* true: what the edits do */
     const char *why;  /* false: why there is no such variant */
     bool more;        /* false: later variants may still apply */
-    /* The source with the edits made, and its plan; NULL until whoever made the edits tried them.
-     */
+    /* The source with the edits made; NULL until whoever made the edits tried them. */
     const char *text;
     size_t bytes;
-    const struct plan *plan;
 };
 
 typedef bool rewrite_f(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out);

@@ -1,9 +1,10 @@
-/* Owns the rewriter: the table of mechanical moves over the syntax tree. */
+/* Owns the table of mechanical moves over the syntax tree. All of it runs in the rewriter's
+ * child. */
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "propose/proposer.h"
-#include "propose/rewrite/rewrite.h"
+#include "propose/rewrite/rewriter.h"
 
 #include <string.h>
 
@@ -54,16 +55,15 @@ static bool try_variant(
         return rewrite_refuse(in, out, "its edits overlap");
     if (out->bytes == in->bytes && !memcmp(out->text, in->source, in->bytes))
         return rewrite_refuse(in, out, "it would not change the text");
-    struct plan *plan = arena_alloc(in->arena, sizeof(*plan));
+    struct plan plan;
     enum verdict verdict;
     struct err why;
-    if (!plan_parse(plan, in->task, in->arena, out->text, out->bytes, &verdict, &why))
+    if (!plan_parse(&plan, in->task, in->arena, out->text, out->bytes, &verdict, &why))
         return rewrite_refuse(in, out, "the result is not a plan: %s", why.text);
-    out->plan = plan;
     return true;
 }
 
-static bool list_move(const struct rewrite_in *in, const struct move *move,
+static void list_move(const struct rewrite_in *in, const struct move *move,
     struct option_list *list, struct hash *seen, unsigned *nr_seen)
 {
     const char *why = NULL; /* of the first variant that is refused */
@@ -92,25 +92,22 @@ static bool list_move(const struct rewrite_in *in, const struct move *move,
     }
     if (!found)
         str_addf(list->refusals, "%s: %s\n", action_name(move->action), why ? why : "nothing new");
-    return true;
 }
 
-static bool rewriter_list(const struct rewrite_in *in, struct option_list *list, struct err *err)
+void rewriter_list_here(const struct rewrite_in *in, struct option_list *list)
 {
     struct hash seen[ARRAY_SIZE(moves) * MAX_VARIANTS];
     unsigned nr_seen = 0;
     if (in->tree->trouble) {
         str_addf(list->refusals, "rewriter: the parser does not understand the source: %s\n",
             in->tree->trouble);
-        return true;
+        return;
     }
     for (size_t i = 0; i < ARRAY_SIZE(moves); i++)
-        if (!list_move(in, &moves[i], list, seen, &nr_seen))
-            return false;
-    return true;
+        list_move(in, &moves[i], list, seen, &nr_seen);
 }
 
-static bool rewriter_make(
+bool rewriter_make_here(
     const struct rewrite_in *in, const struct option *option, struct rewrite_out *out)
 {
     if (in->tree->trouble)
@@ -121,6 +118,3 @@ static bool rewriter_make(
             return try_variant(in, &moves[i], option->variant, out);
     return rewrite_refuse(in, out, "the rewriter has no move %s", action_name(option->action));
 }
-
-const struct proposer_ops rewriter_ops = {
-    "rewriter", PROPOSER_REWRITER, rewriter_list, rewriter_make};

@@ -94,8 +94,7 @@ static bool joint(const struct rewrite_in *in, unsigned variant, struct point *p
 /* Joint variants are numbered from here, so that single ones keep their numbers. */
 enum { FIRST_JOINT = 1000 };
 
-static bool tuner_make(
-    const struct rewrite_in *in, const struct option *option, struct rewrite_out *out)
+static bool make(const struct rewrite_in *in, const struct option *option, struct rewrite_out *out)
 {
     struct point p;
     *out = (struct rewrite_out){.edits = {.arena = in->arena}};
@@ -120,13 +119,20 @@ static bool tuner_make(
     return good;
 }
 
+static bool tuner_make(const struct rewrite_in *in, const struct option *option,
+    struct rewrite_out *out, bool *made, struct err *err)
+{
+    *made = make(in, option, out);
+    return true;
+}
+
 static bool tuner_list(const struct rewrite_in *in, struct option_list *list, struct err *err)
 {
     const unsigned before = list->nr;
     for (unsigned v = 0; v < FIRST_JOINT + MAX_JOINT; v++) {
         struct rewrite_out out;
         struct option option = {.action = ACTION_TUNE, .proposer = PROPOSER_TUNER, .variant = v};
-        if (!tuner_make(in, &option, &out)) {
+        if (!make(in, &option, &out)) {
             if (v < FIRST_JOINT)
                 v = FIRST_JOINT - 1; /* on to the joint ones */
             continue;

@@ -121,6 +121,27 @@
     return all;
   }
 
+  function trimmed(all) {
+    let start = 0, end = all.length;
+    while (start < end && !all[start].trim()) start++;
+    while (end > start && !all[end - 1].trim()) end--;
+    return all.slice(start, end);
+  }
+
+  // What the prompt says behind the reply to the prompt before, in turns; null: it does not hold that
+  // reply. What stands there is ours, whatever heads the reply itself may hold.
+  function turnsAfter(prompt, reply) {
+    const part = trimmed(reply || []);
+    for (let at = prompt.length - part.length; part.length && at > 0; at--) {
+      let k = 0;
+      while (k < part.length && prompt[at + k] === part[k]) k++;
+      if (k === part.length)
+        return turns(trimmed(prompt.slice(at + k))).map((turn) => ({
+          role: turn.role === "tool" ? "tool" : "user", lines: trimmed(turn.lines) }));
+    }
+    return null;
+  }
+
   const speakers = { system: "keet-opt, to every question", user: "keet-opt", tool: "keet-opt, a tool's answer",
     assistant: "The model, before" };
 
@@ -146,7 +167,7 @@
     const end = () => {
       if (code) {
         const details = add(box, "details");
-        add(details, "summary", "", "Code, " + part.length + " lines");
+        add(details, "summary", "", "Code, " + part.length + (part.length === 1 ? " line" : " lines"));
         add(details, "pre", "text", part.join("\n"));
       } else if (part.some((line) => line.trim())) {
         add(box, "pre", "text", part.join("\n").trim());
@@ -161,27 +182,29 @@
 
   // The calls of a node as a conversation: of each prompt what the prompt before did not say.
   function showConversation(parent, calls) {
-    let shown = [];
+    let shown = [], said = null;
     add(parent, "h3", "", "The conversation with the model");
     calls.forEach((call) => {
       const prompt = lines(call.prompt), reply = lines(call.reply);
       const cost = call.cost === null ? "cost unknown" : call.cost.toFixed(4) + " dollars";
-      const asked = prompt ? turns(prompt) : [];
+      const fresh = prompt && said ? turnsAfter(prompt, said) : null;
+      const asked = fresh || (prompt ? turns(prompt) : []);
       let same = 0;
-      while (same < asked.length && same < shown.length &&
+      while (!fresh && same < asked.length && same < shown.length &&
              asked[same].lines.join("\n").trim() === shown[same].lines.join("\n").trim()) same++;
       if (!prompt)
         add(parent, "p", "", "A prompt is left out, to keep this page small. keet-opt report --as json has it.");
       asked.slice(same).forEach((turn) => showTurn(parent, turn.role === "assistant" ? "model" : "us",
         speakers[turn.role], turn.lines, false));
-      if (asked.length) shown = asked;
+      if (asked.length && !fresh) shown = asked;
+      said = reply;
       const who = "The model (" + call.model + "), " + call.purpose + ": " + call.in + " tokens in, " + call.out +
         " out, " + cost;
       if (reply && reply.length) showReply(parent, who, reply);
       else showTurn(parent, "model", who, [reply ? call.outcome : "(left out, to keep this page small)"], true);
       if (call.outcome !== "look_up")
-        showTurn(parent, "us", "What came of it", [call.outcome === "ok" || call.outcome === call.verdict
-          ? call.verdict : call.outcome + ", " + call.verdict], true);
+        showTurn(parent, "us", "What came of it", [(call.outcome === "ok" || call.outcome === call.verdict
+          ? call.verdict : call.outcome + ", " + call.verdict) + (call.vt ? ": " + call.vt : "")], true);
     });
   }
 

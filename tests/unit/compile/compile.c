@@ -320,6 +320,17 @@ static void test_host_files_stay_closed(void **state)
         {"int n = 1'000;\n#include \"/etc/passwd\"", "not allowed", 3},
         {"#include <iostream>", "<iostream>", 2},
         {"#include \"\"", "not allowed", 2},
+        /* An identifier that ends like the prefix of a raw literal makes none. */
+        {"#define FOOUR \nconst char *s = FOOUR\"(\";\n#include \"/etc/passwd\" // )\"",
+            "not allowed", 4},
+        {"#embed \"/etc/passwd\"", "not allowed", 2},
+        {"#include \"/dev/zero\"", "not allowed", 2},
+        {"#include \"/dev/stdin\"", "not allowed", 2},
+        {"#if __has_include(\"/etc/passwd\")\n#endif", "__has_include of \"/etc/passwd\"", 2},
+        {"#if __has_include(\"etc/passwd\")\n#endif", "__has_include of \"etc/passwd\"", 2},
+        {"#if 1 && __has_include_next(</etc/passwd>)\n#endif", "not allowed", 2},
+        {"#define H __has_include\n#if H(\"/etc/passwd\")\n#endif", "__has_include", 2},
+        {"#if __has_embed(\"/etc/passwd\")\n#endif", "__has_embed", 2},
     };
     struct outcome o;
 

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -669,6 +670,50 @@ static void hits_pass_misses(void **state)
     bench_destroy(b);
 }
 
+/* Shorter simulations of cures leave the launch's own time alone, and say about the same. */
+static void quick_cures_say_about_the_same(void **state)
+{
+    enum { ROUNDS = 400, WARPS = 16, BLOCKS = 1320 };
+    static const enum metric cures[] = {METRIC_WITHOUT_LATENCY, METRIC_WITHOUT_DRAM,
+        METRIC_WITHOUT_NARROW, METRIC_WITHOUT_LIMITS, METRIC_WITHOUT_SPECIAL};
+    struct counters out[2];
+    size_t most[2] = {0};
+    double off = 0;
+
+    (void)state;
+    for (int quick = 0; quick < 2; quick++) {
+        struct bench *b = bench_create("h100", BLOCKS, WARPS * 32);
+        uint32_t load = add_memory(b, false, PTX_GLOBAL, 4, 1, 3);
+        uint32_t use = add(b, PTX_OP_EX2, UNIT_XU, 2, 1);
+
+        b->launch.quick_cures = quick;
+        bench_buffer(b, (uint64_t)BLOCKS * WARPS * ROUNDS * 128);
+        for (unsigned block = 0; block < BLOCKS; block += 330) {
+            begin(b, block);
+            for (unsigned i = 0; i < ROUNDS * WARPS; i++) {
+                play_access(b, i % WARPS, load,
+                    BUFFER_AT + ((uint64_t)block * ROUNDS * WARPS + i) * 128, 4);
+                play(b, i % WARPS, use);
+            }
+            end(b);
+        }
+        finish(b);
+        out[quick] = b->out;
+        bench_destroy(b);
+    }
+    assert_true(counters_get(&out[0], METRIC_TIME_NS) == counters_get(&out[1], METRIC_TIME_NS));
+    for (int quick = 0; quick < 2; quick++)
+        for (size_t i = 0; i < ARRAY_SIZE(cures); i++)
+            if (counters_get(&out[quick], cures[i]) < counters_get(&out[quick], cures[most[quick]]))
+                most[quick] = i;
+    for (size_t i = 0; i < ARRAY_SIZE(cures); i++)
+        off += fabs(counters_get(&out[1], cures[i]) - counters_get(&out[0], cures[i])) /
+               counters_get(&out[0], METRIC_TIME_NS) / ARRAY_SIZE(cures);
+    print_message("off by %.3f on average, most: %zu, %zu\n", off, most[0], most[1]);
+    assert_true(off < 0.1);
+    assert_int_equal(most[0], most[1]);
+}
+
 /* Each block reads 32 kB, half of them also read by the block after it. The blocks that the chip
  * holds at a time read more than L2 holds, but neighbours start together: DRAM delivers all once.
  */
@@ -731,6 +776,7 @@ int main(void)
         cmocka_unit_test(guards_come_late),
         cmocka_unit_test(slow_paths_keep_loads_apart),
         cmocka_unit_test(hits_pass_misses),
+        cmocka_unit_test(quick_cures_say_about_the_same),
         cmocka_unit_test(neighbours_share_what_one_fetches),
         cmocka_unit_test(places_in_the_emulator_change_nothing),
         cmocka_unit_test(nothing_to_trace_is_survived),

@@ -1003,8 +1003,8 @@ static void test_read_only(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* The child stores nodes until it is killed. */
-static void store_until_killed(const char *path, uint64_t seed)
+/* The child stores nodes until it is killed, and says so by a byte for each. */
+static void store_until_killed(const char *path, uint64_t seed, int say)
 {
     struct err err;
     struct arena *arena = arena_create();
@@ -1023,6 +1023,9 @@ static void store_until_killed(const char *path, uint64_t seed)
         if (!store_kernel(store, &c, &err)) {
             _exit(4);
         }
+        if (write(say, "", 1) != 1) {
+            _exit(5);
+        }
         arena_reset(arena);
     }
 }
@@ -1037,21 +1040,29 @@ static void test_kill_leaves_whole_nodes(void **state)
     rng_seed(&rng, (uint64_t)getpid(), 0);
     begin(f);
     for (unsigned round = 0; round < 20; round++) {
-        struct timespec wait = {.tv_nsec = (long)rng_below(&rng, 30 * 1000 * 1000)};
-        int status;
+        struct timespec wait = {.tv_nsec = (long)rng_below(&rng, 4 * 1000 * 1000)};
+        uint64_t nr_seen = rng_below(&rng, 6);
         int64_t before = nr;
+        int status, said[2];
+        char byte;
 
         store_close(f->store);
         f->store = NULL;
+        assert_int_equal(pipe(said), 0);
         pid_t child = fork();
 
         assert_true(child >= 0);
         if (child == 0) {
-            store_until_killed(f->path, 1000);
+            store_until_killed(f->path, 1000, said[1]);
+        }
+        close(said[1]);
+        while (nr_seen > 0 && read(said[0], &byte, 1) == 1) {
+            nr_seen--;
         }
         nanosleep(&wait, NULL);
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, &status, 0), child);
+        close(said[0]);
         assert_true(WIFSIGNALED(status)); /* not ended by an error */
         reopen(f);
         assert_int_equal(ask_number(f->store, "SELECT count(*) FROM pragma_integrity_check"
@@ -1071,6 +1082,89 @@ static void test_kill_leaves_whole_nodes(void **state)
     }
     print_message("%lld nodes survived 20 kills\n", (long long)nr);
     assert_true(nr > 0);
+}
+
+/* What a stranger put into a database is an error that names the fault, and never a crash, a hang
+ * or a table of 32 GB. */
+static void test_hostile_databases(void **state)
+{
+    static const struct {
+        const char *sql, *says;
+    } cases[] = {
+        {"ALTER TABLE node RENAME TO other; CREATE VIEW node AS WITH RECURSIVE r(id, run, number,"
+         " verdict, speedup) AS (SELECT 1, 1, 1, 'ok', 1.0 UNION ALL SELECT id + 1, 1, number + 1,"
+         " 'ok', 1.0 FROM r) SELECT * FROM r",
+            "not those that keet-opt makes"},
+        {"CREATE TRIGGER t AFTER INSERT ON node BEGIN DELETE FROM run; END",
+            "not those that keet-opt makes"},
+        {"CREATE TABLE extra (x)", "not those that keet-opt makes"},
+        {"DROP INDEX compilation_key", "not those that keet-opt makes"},
+        {"ALTER TABLE pick ADD COLUMN x AS (nr_told + 1)", "not those that keet-opt makes"},
+        {"PRAGMA user_version = -1", "newer keet-opt"},
+        {"PRAGMA user_version = 3", "not those that keet-opt makes"},
+        {"UPDATE node SET number = 4000000000 WHERE number = 2", "a node 4000000000 among 2 nodes"},
+        {"INSERT INTO pick (run, number, nr_told) VALUES (1, 4000000000, 0)",
+            "a node 4000000000 among 2 nodes"},
+        {"INSERT INTO pick (run, number, nr_told) VALUES (1, 3, -9000000000000000000)",
+            "a number out of its range"},
+        {"UPDATE node SET number = -5 WHERE number = 2", "a number out of its range"},
+        {"UPDATE node SET speedup = 9e999", "an infinite number"},
+        {"UPDATE node SET prior = -9e999", "an infinite number"},
+        {"UPDATE counter SET value = 9e999", "an infinite number"},
+        {"UPDATE measurement SET time_ns = 9e999", "an infinite number"},
+        {"UPDATE measurement SET nr_launches = 4000000000", "a number out of its range"},
+        {"UPDATE evidence SET finding = finding + 4000000", "a number out of its range"},
+        {"UPDATE weight SET finding = finding - 100", "a number out of its range"},
+        {"UPDATE finding SET severity = 77", "a number out of its range"},
+        {"UPDATE kernel SET registers = -1", "a number out of its range"},
+        {"UPDATE node SET parent = 2", "a number out of its range"},
+        {"UPDATE node SET verdict = 'fine'", "unknown verdict 'fine'"},
+        {"UPDATE option SET action = 'none of ours'", "unknown move"},
+    };
+    struct fixture *f = *state;
+
+    begin(f);
+    for (int64_t i = 0; i < 3; i++) {
+        struct candidate c = full_candidate(f->arena, i, (uint64_t)i);
+
+        put(f, &c);
+    }
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char path[sizeof(f->path) + 8], copy[sizeof(path) + 32];
+        struct run_info run;
+        struct store_order order;
+        struct store_digest digest;
+        struct store_speed *speeds;
+        struct candidate c;
+        bool found, ok;
+        unsigned nr;
+        sqlite3 *db;
+
+        snprintf(path, sizeof(path), "%s.%zu", f->path, i);
+        snprintf(copy, sizeof(copy), "VACUUM INTO '%s'", path);
+        assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+        assert_int_equal(sqlite3_exec(db, copy, NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(db);
+        assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+        if (sqlite3_exec(db, cases[i].sql, NULL, NULL, NULL) != SQLITE_OK)
+            fail_msg("%s: %s", cases[i].sql, sqlite3_errmsg(db));
+        sqlite3_close(db);
+        f->err.text[0] = '\0';
+        struct store *store = store_open(path, &f->err);
+
+        ok = store && store_find_run(store, f->arena, &run, &found, &f->err) && found &&
+             store_load_order(store, f->arena, &order, &f->err) &&
+             store_digest(store, &digest, &f->err) &&
+             store_list_speeds(store, f->arena, &speeds, &nr, &f->err);
+        for (int64_t n = 0; ok && n < 3; n++) {
+            c = (struct candidate){.arena = f->arena};
+            ok = store_load_node(store, n, &c, &found, &f->err);
+        }
+        if (ok || !strstr(f->err.text, cases[i].says))
+            fail_msg("%s: %s", cases[i].sql, ok ? "is taken" : f->err.text);
+        store_close(store);
+        store_remove(path);
+    }
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -1099,6 +1193,7 @@ int main(void)
         TEST(test_locked),
         TEST(test_disk_full),
         TEST(test_read_only),
+        TEST(test_hostile_databases),
         TEST(test_kill_leaves_whole_nodes),
     };
 

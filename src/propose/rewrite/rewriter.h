@@ -1,0 +1,24 @@
+/* The rewriter, on both sides of the process border. Private to propose/.
+ *
+ * libclang reads what models and users wrote, so it runs in a child of its own, with a deadline and
+ * limits, and so do the moves on its tree. The border is the text: the source goes in; options, or
+ * the text that a move makes, come out. A child that crashes, or that runs out of time or memory,
+ * offers no move. */
+#ifndef KEET_PROPOSE_REWRITE_REWRITER_H
+#define KEET_PROPOSE_REWRITE_REWRITER_H
+
+#include "propose/proposer.h"
+#include "propose/rewrite/rewrite.h"
+
+struct fork_server;
+
+/* Start it while the program has one thread. The task is read at the start only. */
+struct fork_server *rewriter_start(const struct task *task, bool forbid_fast_math, struct err *err);
+void rewriter_stop(struct fork_server *rewriter); /* NULL is fine */
+
+/* Inside the child: what there is for in->tree. */
+void rewriter_list_here(const struct rewrite_in *in, struct option_list *list);
+bool rewriter_make_here(
+    const struct rewrite_in *in, const struct option *option, struct rewrite_out *out);
+
+#endif
