@@ -36,8 +36,9 @@ static double arm_weight(const struct search *search, unsigned arm)
 
 double search_prior(const struct search *search, const struct search_move *move)
 {
-    return move->arm == 0 ? (double)move->prior
-                          : (double)move->prior * arm_weight(search, move->arm);
+    const double prior = (double)move->prior * search_kind_weight(search, move->kind);
+
+    return move->arm == 0 ? prior : prior * arm_weight(search, move->arm);
 }
 
 /* ---- which nodes ---- */
@@ -66,6 +67,15 @@ static int64_t lineage(const struct search *search, int64_t node)
     return node;
 }
 
+bool search_may_pair(const struct search *search, int64_t number, int64_t with)
+{
+    const struct search_node *node = &search->nodes[number];
+
+    return node->state == NODE_OK && node->reward >= LEAST_GAIN &&
+           node->reward >= search->nodes[with].reward - PAIR_REACH &&
+           !is_above(search, number, with) && !is_above(search, with, number);
+}
+
 int64_t search_partner(const struct search *search, int64_t number)
 {
     int64_t best = -1;
@@ -75,16 +85,13 @@ int64_t search_partner(const struct search *search, int64_t number)
         return -1;
     }
     for (int64_t i = 1; i < (int64_t)search->nr_nodes; i++) {
-        const struct search_node *node = &search->nodes[i];
-        bool foreign = lineage(search, i) != lineage(search, number);
-
-        if (node->state != NODE_OK || node->reward < LEAST_GAIN ||
-            node->reward < search->nodes[number].reward - PAIR_REACH ||
-            is_above(search, i, number) || is_above(search, number, i)) {
+        if (!search_may_pair(search, i, number)) {
             continue;
         }
+        bool foreign = lineage(search, i) != lineage(search, number);
+
         if (best < 0 || foreign > best_foreign ||
-            (foreign == best_foreign && node->reward > search->nodes[best].reward)) {
+            (foreign == best_foreign && search->nodes[i].reward > search->nodes[best].reward)) {
             best = i;
             best_foreign = foreign;
         }
@@ -92,24 +99,32 @@ int64_t search_partner(const struct search *search, int64_t number)
     return best;
 }
 
+bool search_allows(
+    const struct search *search, const struct search_node *node, unsigned move, bool relaxed)
+{
+    unsigned flags = node->untried[move].flags;
+
+    return !(node->closed_arms >> node->untried[move].arm & 1) &&
+           !((flags & SEARCH_FROM_BEST) && !relaxed && is_dominated(search, node)) &&
+           !((flags & SEARCH_PAIR) && node->partner == 0);
+}
+
 bool search_may_try(const struct search *search, const struct search_node *node, unsigned move)
 {
-    unsigned flags = node->moves[move].flags, arm = node->moves[move].arm;
+    const unsigned arm = node->untried[move].arm;
 
     return !(search->wanted == SEARCH_WITH_ARM && arm == 0) &&
            !(search->wanted == SEARCH_WITHOUT_ARM && arm != 0) &&
-           !(node->closed_arms >> node->moves[move].arm & 1) &&
-           !((flags & SEARCH_FROM_BEST) && !search->relaxed && is_dominated(search, node)) &&
-           !((flags & SEARCH_PAIR) && search_partner(search, node - search->nodes) < 0);
+           search_allows(search, node, move, search->relaxed);
 }
 
 unsigned search_next(const struct search *search, const struct search_node *node)
 {
-    unsigned best = node->nr_moves;
+    unsigned best = node->nr_untried;
     double most = -INFINITY;
 
-    for (unsigned m = node->nr_tried; m < node->nr_moves; m++) {
-        double prior = search_prior(search, &node->moves[m]);
+    for (unsigned m = 0; m < node->nr_untried; m++) {
+        double prior = search_prior(search, &node->untried[m]);
 
         if (prior > most && search_may_try(search, node, m)) {
             best = m;
@@ -119,50 +134,45 @@ unsigned search_next(const struct search *search, const struct search_node *node
     return best;
 }
 
+/* The first move with the flag, and of the arm, that may be tried. Only when there is one. */
+static unsigned first_of(
+    const struct search *search, const struct search_node *node, unsigned arm, unsigned flag)
+{
+    unsigned m = 0;
+
+    while (node->untried[m].arm != arm || !(node->untried[m].flags & flag) ||
+           !search_may_try(search, node, m)) {
+        m++;
+    }
+    return m;
+}
+
 /* ---- moves that come soon ---- */
 
 bool search_soon_choose(const struct search *search, int64_t *number, unsigned *move)
 {
-    const struct search_node *best = NULL;
-    double floor = search->best < 0 ? 0 : search->nodes[search->best].reward - IN_REACH;
+    const struct node_list *soon = &search->heaps[HEAP_SOON];
 
-    if (search->wanted != SEARCH_WITHOUT_ARM || search->nr_without_arm % 2 != 0) {
+    if (search->wanted != SEARCH_WITHOUT_ARM || search->nr_without_arm % 2 != 0 || soon->nr == 0 ||
+        search->nodes[soon->at[0]].reward < search->nodes[search->best].reward - IN_REACH) {
         return false;
     }
-    for (size_t i = 0; i < search->nr_nodes; i++) {
-        const struct search_node *node = &search->nodes[i];
-        unsigned m = node->nr_tried;
-
-        if (!search_node_can_grow(search, node) || node->reward < floor ||
-            (best && node->reward <= best->reward)) {
-            continue;
-        }
-        while (m < node->nr_moves &&
-               !((node->moves[m].flags & SEARCH_SOON) && search_may_try(search, node, m))) {
-            m++;
-        }
-        if (m < node->nr_moves) {
-            best = node;
-            *number = (int64_t)i;
-            *move = m;
-        }
-    }
-    return best != NULL;
+    *number = soon->at[0];
+    *move = first_of(search, &search->nodes[*number], 0, SEARCH_SOON);
+    return true;
 }
 
 /* ---- fresh starts ---- */
 
 /* Arms of fresh moves take turns, those that brought more more often. */
-static double fresh_score(const struct search *search, const struct search_node *node, unsigned m)
+static double fresh_score(const struct search *search, unsigned arm)
 {
-    unsigned arm = node->moves[m].arm;
-
     return arm_weight(search, arm) / (1 + search->arms[arm].nr_asked);
 }
 
 bool search_arms_choose(const struct search *search, int64_t *number, unsigned *move)
 {
-    const struct search_node *best = NULL;
+    unsigned chosen = 0;
     double most = -INFINITY;
 
     if (search->wanted == SEARCH_WITHOUT_ARM) {
@@ -172,28 +182,18 @@ bool search_arms_choose(const struct search *search, int64_t *number, unsigned *
         search->nr_gainless < search->options.plateau) {
         return false;
     }
-    for (size_t i = 0; i < search->nr_nodes; i++) {
-        const struct search_node *node = &search->nodes[i];
-
-        if (!search_node_can_grow(search, node)) {
-            continue;
-        }
-        for (unsigned m = node->nr_tried; m < node->nr_moves; m++) {
-            double score;
-
-            if (!(node->moves[m].flags & SEARCH_FRESH) || !search_may_try(search, node, m)) {
-                continue;
-            }
-            score = fresh_score(search, node, m);
-            if (score > most || (score >= most && node != best && node->reward > best->reward)) {
-                best = node;
-                most = score;
-                *number = (int64_t)i;
-                *move = m;
-            }
+    for (unsigned arm = 1; arm < SEARCH_ARMS; arm++) {
+        if (search->heaps[HEAP_FRESH + arm].nr > 0 && fresh_score(search, arm) > most) {
+            most = fresh_score(search, arm);
+            chosen = arm;
         }
     }
-    return best != NULL;
+    if (chosen == 0) {
+        return false;
+    }
+    *number = search->heaps[HEAP_FRESH + chosen].at[0];
+    *move = first_of(search, &search->nodes[*number], chosen, SEARCH_FRESH);
+    return true;
 }
 
 void search_arms_asked(

@@ -18,53 +18,47 @@ static const double IMPROVED = 0.014; /* log2 of 1% */
 static const double LEAST_SPREAD = 0.5;
 static const double RANK_SHARE = 0.5;
 
-struct scale {
-    const struct search *search;
-    double low, spread;
-};
-
-static struct scale scale_of(const struct search *search)
+static unsigned bin_of(double reward)
 {
-    double low = search->nodes[0].reward, high = low;
+    const double bin = (reward - REWARD_MIN) / (REWARD_MAX - REWARD_MIN) * RANK_BINS;
 
-    for (size_t i = 0; i < search->nr_nodes; i++) {
-        if (search->nodes[i].state == NODE_OK) {
-            low = fmin(low, search->nodes[i].reward);
-            high = fmax(high, search->nodes[i].reward);
-        }
-    }
-    return (struct scale){search, low, fmax(high - low, LEAST_SPREAD)};
+    return bin < RANK_BINS ? (unsigned)bin : RANK_BINS - 1;
 }
 
-static double scaled(const struct scale *scale, double reward)
+static void told(struct search *search, int64_t number)
 {
-    unsigned nr = 0, nr_half = 0; /* a beaten node counts two, an equal one counts one */
+    const double reward = search->nodes[number].reward;
+    unsigned *below = search->ranks.below;
+    const bool first = below[RANK_BINS] == 0;
 
-    for (size_t i = 0; i < scale->search->nr_nodes; i++) {
-        const struct search_node *node = &scale->search->nodes[i];
-
-        if (node->state == NODE_OK) {
-            nr++;
-            nr_half += (node->reward < reward) + (node->reward <= reward);
-        }
+    search->ranks.lowest = first ? reward : fmin(search->ranks.lowest, reward);
+    search->ranks.highest = first ? reward : fmax(search->ranks.highest, reward);
+    for (unsigned bin = bin_of(reward); bin < RANK_BINS; bin++) {
+        below[bin + 1]++;
     }
-    double rank = nr > 0 ? 0.5 * nr_half / nr : 0;
+}
 
-    return (1 - RANK_SHARE) * (reward - scale->low) / scale->spread + RANK_SHARE * rank;
+static double scaled(const struct search *search, double reward)
+{
+    const unsigned *below = search->ranks.below, bin = bin_of(reward);
+    const double spread = fmax(search->ranks.highest - search->ranks.lowest, LEAST_SPREAD);
+    /* A beaten node counts whole, one that is equal half. */
+    const double rank = 0.5 * (below[bin] + below[bin + 1]) / below[RANK_BINS];
+
+    return (1 - RANK_SHARE) * (reward - search->ranks.lowest) / spread + RANK_SHARE * rank;
 }
 
 /* Mean and best of the subtree, blended; picks under way count as if they came out worst, so that
  * several pending picks spread (virtual loss). */
-static double value_of(
-    const struct search *search, const struct scale *scale, const struct search_node *node)
+static double value_of(const struct search *search, const struct search_node *node)
 {
     double share = search->options.best_share;
 
     if (node->nr_values == 0) {
         return 0;
     }
-    double mean = scaled(scale, node->sum / node->nr_values);
-    double best = scaled(scale, node->best);
+    double mean = scaled(search, node->sum / node->nr_values);
+    double best = scaled(search, node->best);
     double value = (1 - share) * mean + share * best;
 
     return value * node->nr_values / (node->nr_values + node->pending);
@@ -82,22 +76,21 @@ static bool may_widen(const struct search *search, const struct search_node *nod
 }
 
 /* The best open child, -1 when there is none; ties are broken at random. */
-static int64_t best_child(struct search *search, const struct scale *scale,
-    const struct search_node *node, double *score_out)
+static int64_t best_child(struct search *search, const struct search_node *node, double *score_out)
 {
     double root_n = sqrt(node->visits + node->pending), best = -INFINITY;
+    const enum search_moves view = search->wanted;
     int64_t chosen = -1;
     unsigned nr_ties = 0;
 
-    for (int64_t c = node->first_child; c >= 0; c = search->nodes[c].next_sibling) {
+    for (int64_t c = node->first_open[view]; c >= 0;
+         c = search->nodes[c].open_siblings[view].next) {
         const struct search_node *child = &search->nodes[c];
 
-        if (!child->open) {
-            continue;
-        }
+        search->nr_looks++;
         double explore = search->options.c_puct * (double)child->prior * root_n /
                          (1 + child->visits + child->pending);
-        double score = value_of(search, scale, child) + explore;
+        double score = value_of(search, child) + explore;
 
         if (score > best) {
             best = score;
@@ -113,35 +106,33 @@ static int64_t best_child(struct search *search, const struct scale *scale,
 
 /* The promise of an untried move: the node's own value, as if the move changed nothing, and the
  * exploration that its prior earns. Siblings under way make the move less urgent. */
-static double untried_score(
-    const struct search *search, const struct scale *scale, const struct search_node *node)
+static double untried_score(const struct search *search, const struct search_node *node)
 {
-    double prior = search_prior(search, &node->moves[search_next(search, node)]);
+    double prior = search_prior(search, &node->untried[search_next(search, node)]);
     double root_n = sqrt(node->visits + node->pending);
-    double own = scaled(scale, node->reward);
+    double own = scaled(search, node->reward);
 
     return own / (1 + node->nr_pending) + search->options.c_puct * prior * root_n;
 }
 
 static void choose(struct search *search, int64_t *number, unsigned *move)
 {
-    struct scale scale = scale_of(search);
     int64_t at = 0;
 
     for (;;) {
         struct search_node *node = &search->nodes[at];
         double child_score;
-        int64_t child = best_child(search, &scale, node, &child_score);
-        bool can_grow = search_node_can_grow(search, node);
+        int64_t child = best_child(search, node, &child_score);
 
-        if (can_grow && (child < 0 || (may_widen(search, node) &&
-                                          untried_score(search, &scale, node) >= child_score))) {
+        if (search_grows(search, node) &&
+            (child < 0 ||
+                (may_widen(search, node) && untried_score(search, node) >= child_score))) {
             *number = at;
             *move = search_next(search, node);
             return;
         }
-        at = child; /* never -1: an open node can grow or has an open child */
+        at = child; /* never -1: an open node grows or has an open child */
     }
 }
 
-const struct policy policy_mcts = {"mcts", choose};
+const struct policy policy_mcts = {"mcts", choose, told};

@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rewards are clipped: a kernel 256 times faster than the original teaches nothing more than one
- * 128 times faster, and a very slow kernel is no better a guide than a slow one. */
-static const double REWARD_MIN = -3, REWARD_MAX = 7;
-
 static const double DEFAULT_C_PUCT = 1.7;
 static const double DEFAULT_BEST_SHARE = 0.6;
 enum { DEFAULT_FAILURES_TO_DIE = 5, DEFAULT_PLATEAU = 3 };
@@ -20,7 +16,7 @@ static const struct policy *const policies[] = {&policy_mcts, &policy_random, &p
 const char *const search_policies[] = {
     "mcts", "random", "greedy", "beam", "evolution", "best_of_n", NULL};
 
-static void *grow_array(void *array, size_t *cap, size_t need, size_t bytes_each)
+void *search_grow(void *array, size_t *cap, size_t need, size_t bytes_each)
 {
     if (need <= *cap) {
         return array;
@@ -50,7 +46,7 @@ static uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-static uint64_t seeded(uint64_t seed, uint64_t stream)
+uint64_t search_seeded(uint64_t seed, uint64_t stream)
 {
     uint64_t state = seed ^ (stream * 0xd1342543de82ef95u + 1);
 
@@ -79,23 +75,6 @@ bool search_node_dead(const struct search *search, const struct search_node *nod
                                              node->nr_failed >= search->options.failures_to_die);
 }
 
-/* The first allowed move, by number; nr_moves: none. */
-static unsigned first_allowed(const struct search *search, const struct search_node *node)
-{
-    unsigned m = node->nr_tried;
-
-    while (m < node->nr_moves && !search_may_try(search, node, m)) {
-        m++;
-    }
-    return m;
-}
-
-bool search_node_can_grow(const struct search *search, const struct search_node *node)
-{
-    return node->state == NODE_OK && node->nr_tried < node->nr_moves &&
-           !search_node_dead(search, node) && first_allowed(search, node) < node->nr_moves;
-}
-
 struct search *search_create(const struct search_options *options)
 {
     const char *name = options->policy ? options->policy : policies[0]->name;
@@ -110,7 +89,7 @@ struct search *search_create(const struct search_options *options)
         return NULL;
     }
     size_t cap = 0;
-    struct search *search = grow_array(NULL, &cap, 1, sizeof(*search));
+    struct search *search = search_grow(NULL, &cap, 1, sizeof(*search));
 
     *search = (struct search){.options = *options, .policy = policy, .best = -1};
     search->options.policy = policy->name;
@@ -135,10 +114,18 @@ void search_destroy(struct search *search)
         return;
     }
     for (size_t i = 0; i < search->nr_nodes; i++) {
-        free(search->nodes[i].moves);
+        free(search->nodes[i].untried);
     }
     free(search->nodes);
     free(search->best_after);
+    for (unsigned heap = 0; heap < NR_HEAPS; heap++) {
+        free(search->heaps[heap].at);
+    }
+    free(search->armed.at);
+    free(search->lonely.at);
+    free(search->layers);
+    free(search->kinds.all);
+    free(search->kinds.slots);
     free(search);
 }
 
@@ -146,19 +133,21 @@ static int64_t add_node(struct search *search, int64_t parent, const struct sear
 {
     int64_t number = (int64_t)search->nr_nodes;
 
-    search->nodes =
-        grow_array(search->nodes, &search->cap_nodes, search->nr_nodes + 1, sizeof(*search->nodes));
+    search->nodes = search_grow(
+        search->nodes, &search->cap_nodes, search->nr_nodes + 1, sizeof(*search->nodes));
     search->nr_nodes++;
     search->nodes[number] = (struct search_node){.parent = parent,
         .depth = parent >= 0 ? search->nodes[parent].depth + 1 : 0,
         .state = NODE_PENDING,
         .prior = move->prior,
         .arm = move->arm,
-        .first_child = -1,
-        .next_sibling = -1};
+        .kind = move->kind};
+    for (unsigned view = 0; view < NR_VIEWS; view++) {
+        search->nodes[number].first_open[view] = -1;
+        search->nodes[number].open_siblings[view].next = -1;
+        search->nodes[number].open_siblings[view].prev = -1;
+    }
     if (parent >= 0) {
-        search->nodes[number].next_sibling = search->nodes[parent].first_child;
-        search->nodes[parent].first_child = number;
         search->nodes[parent].nr_pending++;
     }
     for (int64_t n = number; n >= 0; n = search->nodes[n].parent) {
@@ -185,34 +174,37 @@ static double noise(uint64_t *state)
 static void take_moves(struct search *search, int64_t number, const struct search_outcome *outcome)
 {
     struct search_node *node = &search->nodes[number];
-    uint64_t state = seeded(search->options.seed, 2 * (uint64_t)number + 1);
+    uint64_t state = search_seeded(search->options.seed, 2 * (uint64_t)number + 1);
     size_t cap = 0;
 
     if (outcome->nr_moves == 0) {
         return;
     }
-    node->moves = grow_array(NULL, &cap, outcome->nr_moves, sizeof(*node->moves));
-    node->nr_moves = outcome->nr_moves;
-    memcpy(node->moves, outcome->moves, outcome->nr_moves * sizeof(*node->moves));
-    for (unsigned i = node->nr_moves - 1; i > 0; i--) {
+    node->untried = search_grow(NULL, &cap, outcome->nr_moves, sizeof(*node->untried));
+    node->nr_untried = outcome->nr_moves;
+    search->most_moves =
+        outcome->nr_moves > search->most_moves ? outcome->nr_moves : search->most_moves;
+    memcpy(node->untried, outcome->moves, outcome->nr_moves * sizeof(*node->untried));
+    for (unsigned i = node->nr_untried - 1; i > 0; i--) {
         unsigned j = (unsigned)below(&state, i + 1);
-        struct search_move swap = node->moves[i];
+        struct search_move swap = node->untried[i];
 
-        node->moves[i] = node->moves[j];
-        node->moves[j] = swap;
+        node->untried[i] = node->untried[j];
+        node->untried[j] = swap;
     }
-    for (unsigned i = 0; i < node->nr_moves; i++) {
-        node->moves[i].prior = (float)((double)node->moves[i].prior * noise(&state));
+    for (unsigned i = 0; i < node->nr_untried; i++) {
+        node->untried[i].kind = search_kind(search, node->untried[i].kind);
+        node->untried[i].prior = (float)((double)node->untried[i].prior * noise(&state));
     }
-    for (unsigned i = 1; i < node->nr_moves;
+    for (unsigned i = 1; i < node->nr_untried;
          i++) { /* insertion sort: stable, and lists are short */
-        struct search_move move = node->moves[i];
+        struct search_move move = node->untried[i];
         unsigned j = i;
 
-        for (; j > 0 && node->moves[j - 1].prior < move.prior; j--) {
-            node->moves[j] = node->moves[j - 1];
+        for (; j > 0 && node->untried[j - 1].prior < move.prior; j--) {
+            node->untried[j] = node->untried[j - 1];
         }
-        node->moves[j] = move;
+        node->untried[j] = move;
     }
 }
 
@@ -226,7 +218,7 @@ static void record_best(struct search *search, int64_t number)
     if (search->options.arms_converge && nodes[number].arm == 0) {
         return;
     }
-    search->best_after = grow_array(search->best_after, &search->cap_best_after,
+    search->best_after = search_grow(search->best_after, &search->cap_best_after,
         search->nr_best_after + 1, sizeof(*search->best_after));
     search->best_after[search->nr_best_after++] = nodes[search->best].reward;
 }
@@ -237,6 +229,7 @@ static void back_up(struct search *search, int64_t number, bool ok, double rewar
     for (int64_t n = number; n >= 0; n = search->nodes[n].parent) {
         struct search_node *node = &search->nodes[n];
 
+        search->nr_looks++;
         node->pending--;
         node->visits++;
         if (ok) {
@@ -250,6 +243,7 @@ static void back_up(struct search *search, int64_t number, bool ok, double rewar
 static void settle(struct search *search, int64_t number, const struct search_outcome *outcome)
 {
     struct search_node *node = &search->nodes[number];
+    struct search_node *parent = node->parent >= 0 ? &search->nodes[node->parent] : NULL;
     bool ok = outcome->ok && !isnan(outcome->reward);
 
     if (ok) {
@@ -259,20 +253,26 @@ static void settle(struct search *search, int64_t number, const struct search_ou
     } else {
         node->state = NODE_FAILED;
     }
-    if (node->parent >= 0) {
-        struct search_node *parent = &search->nodes[node->parent];
-
+    if (parent) {
         parent->nr_pending--;
         parent->nr_ok += ok;
         parent->nr_failed += !ok;
         if (outcome->closes && node->arm > 0) {
             parent->closed_arms |= (uint8_t)(1u << node->arm);
         }
+        search_kind_told(search, node->kind, ok, ok ? node->reward - parent->reward : 0);
     }
     back_up(search, number, ok, node->reward);
     search_arms_told(search, node, ok);
     if (ok) {
         record_best(search, number);
+        search_opened(search, number);
+    }
+    if (ok && search->policy->told) {
+        search->policy->told(search, number);
+    }
+    if (parent) {
+        search_judge(search, node->parent);
     }
 }
 
@@ -283,19 +283,20 @@ void search_add_root(struct search *search, const struct search_outcome *outcome
     }
 }
 
-/* Mark the nodes that have something to try in or below them. Children have higher numbers than
- * their parents, so one sweep from the end is enough. */
-static bool mark_open(struct search *search)
+/* Takes the move out of those that the node offers; the others keep their order. */
+static struct search_move give_out(struct search_node *node, unsigned chosen)
 {
-    for (size_t i = 0; i < search->nr_nodes; i++) {
-        search->nodes[i].open = search_node_can_grow(search, &search->nodes[i]);
+    struct search_move move = node->untried[chosen];
+
+    node->nr_tried++;
+    node->nr_untried--;
+    memmove(&node->untried[chosen], &node->untried[chosen + 1],
+        (node->nr_untried - chosen) * sizeof(*node->untried));
+    if (node->nr_untried == 0) {
+        free(node->untried);
+        node->untried = NULL;
     }
-    for (size_t i = search->nr_nodes; i-- > 1;) {
-        if (search->nodes[i].open) {
-            search->nodes[search->nodes[i].parent].open = true;
-        }
-    }
-    return search->nr_nodes > 0 && search->nodes[0].open;
+    return move;
 }
 
 bool search_ask(struct search *search, struct search_pick *pick)
@@ -308,31 +309,20 @@ bool search_ask_for(struct search *search, enum search_moves moves, struct searc
     int64_t parent = 0;
     unsigned chosen = 0;
 
-    search->relaxed = false;
     search->wanted = moves;
-    if (!mark_open(search)) {
-        search->relaxed = true;
-        if (!mark_open(search)) {
-            return false;
-        }
+    if (!search_anything_open(search)) {
+        return false;
     }
-    search->rng = seeded(search->options.seed, 2 * search->nr_asked++);
+    search->rng = search_seeded(search->options.seed, 2 * search->nr_asked++);
     if (!search_soon_choose(search, &parent, &chosen) &&
         !search_arms_choose(search, &parent, &chosen)) {
         search->policy->choose(search, &parent, &chosen);
     }
     search->nr_without_arm += moves == SEARCH_WITHOUT_ARM;
+    struct search_move move = give_out(&search->nodes[parent], chosen);
 
-    /* Move the choice to the end of the tried ones, and keep the others in their order. */
-    struct search_node *node = &search->nodes[parent];
-    struct search_move move = node->moves[chosen];
-
-    search_arms_asked(search, node, &move);
-
-    for (unsigned i = chosen; i > node->nr_tried; i--) {
-        node->moves[i] = node->moves[i - 1];
-    }
-    node->moves[node->nr_tried++] = move;
+    search_arms_asked(search, &search->nodes[parent], &move);
+    search_judge(search, parent);
     *pick = (struct search_pick){.parent = parent, .move = move.id};
     pick->node = add_node(search, parent, &move);
     return true;
@@ -345,9 +335,13 @@ bool search_follow(
         search->nodes[parent].state != NODE_OK) {
         return false;
     }
+    struct search_move follows = *move;
+
+    follows.kind = search_kind(search, move->kind);
     search_arms_asked(search, &search->nodes[parent], move);
+    search_judge(search, parent);
     *pick = (struct search_pick){.parent = parent, .move = move->id};
-    pick->node = add_node(search, parent, move);
+    pick->node = add_node(search, parent, &follows);
     return true;
 }
 

@@ -56,6 +56,10 @@ enum search_moves { SEARCH_ALL, SEARCH_WITH_ARM, SEARCH_WITHOUT_ARM };
 /* A move that a node offers. id is the caller's (unique within the node). */
 struct search_move {
     uint32_t id;
+    /* What the move does, wherever in the tree it is offered; the caller's; 0: not said. Priors of
+     * a kind fall in the whole tree with each move of it that failed or gained nothing over its
+     * parent, and rise with each that gained. */
+    uint32_t kind;
     float prior;
     uint8_t arm;   /* 1 to SEARCH_ARMS - 1; 0: none */
     uint8_t flags; /* SEARCH_FROM_BEST, ... */

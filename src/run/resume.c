@@ -18,7 +18,7 @@ static bool retell(struct session *s, int64_t node, const struct search_pick *pi
 
     arena_reset(arena);
     session_candidate(s, arena, &c, node, -1, (struct option){.action = ACTION_NONE});
-    if (!store_load_node(s->store, node, &c, &found, err))
+    if (!store_load_told(s->store, node, &c, &found, err))
         return false;
     if (!found || pick->node != node || pick->parent != c.parent ||
         pick->move != session_move_id(&c.option))
@@ -28,7 +28,7 @@ static bool retell(struct session *s, int64_t node, const struct search_pick *pi
     if (c.nr_calls == 0)
         return true;
     session_candidate(s, arena, &parent, c.parent, -1, (struct option){.action = ACTION_NONE});
-    if (!store_load_node(s->store, c.parent, &parent, &found, err))
+    if (!store_load_told(s->store, c.parent, &parent, &found, err))
         return false;
     propose_told(s->propose, &c, session_gain(&parent, &c));
     return true;

@@ -34,6 +34,15 @@ void session_candidate(struct session *s, struct arena *arena, struct candidate 
     c->option = option;
 }
 
+/* The search learns over the whole tree what a move brings. A move is known by its text; what
+ * models are asked is known by arms. */
+static uint32_t kind_of(const struct option *option)
+{
+    if (option->proposer == PROPOSER_MODEL || !option->what)
+        return 0;
+    return (uint32_t)hash_bytes(option->what, strlen(option->what), option->action).low;
+}
+
 /* What the search is told: the reward, and the moves that the new node offers. A node that was
  * recalled from an equal node offers no moves, so that no part of the tree is searched twice. */
 static struct search_outcome outcome_of(
@@ -52,8 +61,9 @@ static struct search_outcome outcome_of(
         return outcome;
     moves = arena_array(arena, c->nr_options, sizeof(*moves));
     for (unsigned i = 0; i < c->nr_options; i++) {
-        moves[i] = (struct search_move){
-            .id = session_move_id(&c->options[i]), .prior = c->options[i].prior};
+        moves[i] = (struct search_move){.id = session_move_id(&c->options[i]),
+            .kind = kind_of(&c->options[i]),
+            .prior = c->options[i].prior};
         propose_arm(&c->options[i], &moves[i]);
         if (s->options->no_best)
             moves[i].flags &= (uint8_t)~SEARCH_FROM_BEST;

@@ -215,6 +215,9 @@ const char *const sql_text[NR_SQL] = {
                      " proposal_note, verdict, verdict_text, verdict_line, recalled_from, speedup,"
                      " text FROM node LEFT JOIN source ON source.hash = node.source"
                      " WHERE run = ? AND number = ?",
+    [SQL_GET_MOVE] = "SELECT id, parent, seed, action, proposer, variant, prior, what,"
+                     " proposal_note, verdict, verdict_text, verdict_line, recalled_from, speedup,"
+                     " NULL FROM node WHERE run = ? AND number = ?",
     [SQL_GET_COMPILATION] = "SELECT key, log, compile_ms, cached FROM compilation WHERE node = ?",
     [SQL_GET_KERNELS] = "SELECT kernel, lowered, registers, stack_bytes, spill_store_bytes,"
                         " spill_load_bytes, smem_static_bytes, const_bytes, nr_barriers"
@@ -233,6 +236,9 @@ const char *const sql_text[NR_SQL] = {
                          " cluster_x, cluster_y, cluster_z, smem_bytes, blocks_run, blocks_all"
                          " FROM launch WHERE node = ? ORDER BY launch",
     [SQL_GET_COUNTERS] = "SELECT launch, metric, value, provenance FROM counter WHERE node = ?",
+    [SQL_GET_ENERGY] = "SELECT launch, metric, value, provenance FROM counter WHERE node = ?"
+                       " AND launch = -1 AND metric IN ('keet__energy.sum', 'keet__energy_low.sum',"
+                       " 'keet__energy_high.sum')",
     [SQL_GET_LINES] = "SELECT launch, line, access_bytes, warp_inst, thread_inst, global_requests,"
                       " global_sectors, global_sectors_ideal, global_bytes, shared_requests,"
                       " shared_wavefronts, shared_wavefronts_ideal, local_requests, atomics,"
@@ -252,12 +258,14 @@ const char *const sql_text[NR_SQL] = {
     [SQL_GET_OPTIONS] = "SELECT action, proposer, variant, prior, what FROM option"
                         " WHERE node = ? ORDER BY seq",
     [SQL_NR_NODES] = "SELECT count(*) FROM node WHERE run = ?",
+    /* By the key first, and the oldest first, so that what is found does not take longer in a
+     * larger run: CROSS JOIN keeps SQLite from going through the nodes of the run instead. */
     [SQL_NODE_BY_KEY] = "SELECT node.id, number, verdict, verdict_text, verdict_line, speedup,"
                         " text"
-                        " FROM node JOIN compilation ON compilation.node = node.id"
+                        " FROM compilation CROSS JOIN node ON node.id = compilation.node"
                         " LEFT JOIN source ON source.hash = node.source"
-                        " WHERE run = ? AND key = ? AND recalled_from IS NULL"
-                        " ORDER BY number LIMIT 1",
+                        " WHERE key = ?2 AND run = ?1 AND recalled_from IS NULL"
+                        " ORDER BY compilation.node LIMIT 1",
     [SQL_REFUSAL_BY_SOURCE] =
         "SELECT number, verdict, verdict_text, verdict_line FROM node WHERE run = ?"
         " AND source = ? AND recalled_from IS NULL"

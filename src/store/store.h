@@ -82,6 +82,11 @@ bool store_recall_refusal(struct store *store, struct candidate *c, struct err *
  */
 bool store_load_node(
     struct store *store, int64_t node, struct candidate *c, bool *found, struct err *err);
+/* Read what the search is told of a node: its move, verdict, speedup, time and how it was taken,
+ * energy, options, and calls of models. A resumed run reads every node so; the rest takes ten times
+ * as long. */
+bool store_load_told(
+    struct store *store, int64_t node, struct candidate *c, bool *found, struct err *err);
 bool store_nr_nodes(struct store *store, int64_t *nr, struct err *err);
 /* The source of a node; arena memory. */
 bool store_load_source(struct store *store, struct arena *arena, int64_t node, const char **source,

@@ -176,9 +176,10 @@ static bool load_launches(struct store *store, int64_t id, struct candidate *c, 
     return ok;
 }
 
-static bool load_counters(struct store *store, int64_t id, struct candidate *c, struct err *err)
+static bool load_counters(
+    struct store *store, enum sql sql, int64_t id, struct candidate *c, struct err *err)
 {
-    struct query q = of_node(store, SQL_GET_COUNTERS, id);
+    struct query q = of_node(store, sql, id);
     bool row, ok;
 
     while ((ok = query_next(&q, &row, "reading counters", err)) && row) {
@@ -271,7 +272,8 @@ static bool load_timing(struct store *store, int64_t id, struct candidate *c, st
     return true;
 }
 
-static bool load_profile(struct store *store, int64_t id, struct candidate *c, struct err *err)
+/* The time of all launches and how it was taken. */
+static bool load_time(struct store *store, int64_t id, struct candidate *c, struct err *err)
 {
     struct profile *profile = &c->profile;
     struct query q = of_node(store, SQL_GET_MEASUREMENT, id);
@@ -295,12 +297,25 @@ static bool load_profile(struct store *store, int64_t id, struct candidate *c, s
     profile->no_counters = get_text(&q, c->arena);
     profile->no_energy = get_text(&q, c->arena);
     query_end(&q);
+    return db_parse_provenance(store, from, &profile->time_from, err) &&
+           load_timing(store, id, c, err);
+}
+
+static bool load_profile(struct store *store, int64_t id, struct candidate *c, struct err *err)
+{
+    struct profile *profile = &c->profile;
+
+    if (!load_time(store, id, c, err)) {
+        return false;
+    }
+    if (!c->profiled) {
+        return true;
+    }
     profile->launches =
         arena_array(c->arena, profile->nr_launches + 1u, sizeof(*profile->launches));
     profile->configs = arena_array(c->arena, profile->nr_launches + 1u, sizeof(*profile->configs));
-    return db_parse_provenance(store, from, &profile->time_from, err) &&
-           load_timing(store, id, c, err) && load_launches(store, id, c, err) &&
-           load_counters(store, id, c, err) && load_lines(store, id, c, err);
+    return load_launches(store, id, c, err) && load_counters(store, SQL_GET_COUNTERS, id, c, err) &&
+           load_lines(store, id, c, err);
 }
 
 /* The finding that a row belongs to; where there is none, one that nobody sees. */
@@ -447,10 +462,10 @@ static bool load_options(struct store *store, int64_t id, struct candidate *c, s
 }
 
 /* Reads the node's own row. *id is 0 when there is no such row. */
-static bool load_row(
-    struct store *store, int64_t node, struct candidate *c, int64_t *id, struct err *err)
+static bool load_row(struct store *store, enum sql sql, int64_t node, struct candidate *c,
+    int64_t *id, struct err *err)
 {
-    struct query q = query_start(store, SQL_GET_NODE);
+    struct query q = query_start(store, sql);
     bool row;
 
     *id = 0;
@@ -502,7 +517,8 @@ bool store_load_node(
 {
     int64_t id;
 
-    if (!db_has_run(store, err) || !load_row(store, node, c, &id, err) || !db_sound(store, err)) {
+    if (!db_has_run(store, err) || !load_row(store, SQL_GET_NODE, node, c, &id, err) ||
+        !db_sound(store, err)) {
         return false;
     }
     *found = id != 0;
@@ -515,6 +531,26 @@ bool store_load_node(
                load_options(store, id, c, err) && store_load_calls(store, c, err) &&
                db_sound(store, err)) ||
            err_wrap(err, "node %lld", (long long)node);
+}
+
+bool store_load_told(
+    struct store *store, int64_t node, struct candidate *c, bool *found, struct err *err)
+{
+    int64_t id;
+
+    if (!db_has_run(store, err) || !load_row(store, SQL_GET_MOVE, node, c, &id, err) ||
+        !db_sound(store, err)) {
+        return false;
+    }
+    *found = id != 0;
+    if (*found &&
+        !(load_time(store, id, c, err) && load_counters(store, SQL_GET_ENERGY, id, c, err) &&
+            load_options(store, id, c, err) && store_load_calls(store, c, err) &&
+            db_sound(store, err))) {
+        return err_wrap(err, "node %lld", (long long)node);
+    }
+    c->profile.nr_launches = 0; /* their counters were not read */
+    return true;
 }
 
 bool store_load_source(struct store *store, struct arena *arena, int64_t node, const char **source,

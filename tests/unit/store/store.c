@@ -439,6 +439,77 @@ static void test_round_trip(void **state)
     assert_false(store_load_source(f->store, f->arena, 2, &source, &bytes, &f->err));
 }
 
+/* What a resumed run reads is what the whole node says. */
+static void test_what_a_search_is_told(void **state)
+{
+    struct fixture *f = *state;
+    struct candidate root = full_candidate(f->arena, 0, 1), child = full_candidate(f->arena, 1, 2);
+    static const enum metric energy[] = {
+        METRIC_ENERGY_J, METRIC_ENERGY_LOW_J, METRIC_ENERGY_HIGH_J};
+    struct candidate whole, told = {.arena = f->arena};
+    bool found;
+
+    begin(f);
+    for (unsigned i = 0; i < 3; i++) {
+        counters_set(&child.profile.total, energy[i], 1 + i / 8.0, PROV_MEASURED);
+    }
+    put(f, &root);
+    put(f, &child);
+    whole = get(f, 1);
+    assert_true(store_load_told(f->store, 1, &told, &found, &f->err) && found);
+    assert_true(told.node == 1 && told.parent == 0 && told.recalled == whole.recalled);
+    assert_int_equal(told.verdict, whole.verdict);
+    assert_int_equal(told.option.variant, whole.option.variant);
+    same_real(told.speedup, whole.speedup);
+    same_real(told.profile.time_ns, whole.profile.time_ns);
+    same_real(told.profile.timing.ratio_low, whole.profile.timing.ratio_low);
+    for (unsigned i = 0; i < 3; i++) {
+        same_real(counters_get(&told.profile.total, energy[i]), 1 + i / 8.0);
+    }
+    assert_int_equal(told.nr_options, whole.nr_options);
+    for (unsigned i = 0; i < told.nr_options; i++) {
+        assert_int_equal(told.options[i].variant, whole.options[i].variant);
+        same_text(told.options[i].what, whole.options[i].what);
+    }
+    assert_true(store_load_told(f->store, 2, &told, &found, &f->err));
+    assert_false(found);
+}
+
+/* Steps of SQLite's machine for a look-up that finds its node, and for one that finds none. */
+static int steps_to_recall(struct fixture *f, uint64_t key)
+{
+    struct candidate c = {.arena = f->arena, .compilation = {.key = {key, 2}}};
+
+    if (f->store->statements[SQL_NODE_BY_KEY]) {
+        sqlite3_stmt_status(f->store->statements[SQL_NODE_BY_KEY], SQLITE_STMTSTATUS_VM_STEP, true);
+    }
+    assert_true(store_recall(f->store, &c, &f->err));
+    return sqlite3_stmt_status(
+        f->store->statements[SQL_NODE_BY_KEY], SQLITE_STMTSTATUS_VM_STEP, true);
+}
+
+static void test_an_equal_node_is_found_without_a_search(void **state)
+{
+    struct fixture *f = *state;
+    int found = 0, missed = 0;
+
+    begin(f);
+    for (int64_t node = 0; node < 120; node++) {
+        struct candidate c = full_candidate(f->arena, node, (uint64_t)node + 1);
+
+        c.recalled = node > 10 && node % 2; /* many nodes equal the second one */
+        c.recalled_from = c.recalled ? 1 : -1;
+        c.compilation.key.high = c.recalled ? 3 : (uint64_t)node + 2;
+        put(f, &c);
+        if (node == 9) {
+            found = steps_to_recall(f, 3);
+            missed = steps_to_recall(f, 999);
+        }
+    }
+    assert_int_equal(steps_to_recall(f, 3), found);
+    assert_int_equal(steps_to_recall(f, 999), missed);
+}
+
 static void test_dead_candidate(void **state)
 {
     struct fixture *f = *state;
@@ -1138,6 +1209,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_round_trip),
+        TEST(test_what_a_search_is_told),
+        TEST(test_an_equal_node_is_found_without_a_search),
         TEST(test_dead_candidate),
         TEST(test_plan_comes_back),
         TEST(test_sources_are_stored_once),
