@@ -82,7 +82,8 @@ static bool fails(enum kind kind, int error)
     real = (__typeof__(type) *)dlsym(RTLD_NEXT, name)
 
 typedef int main_f(int, char **, char **);
-int __libc_start_main(main_f *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
+int __libc_start_main(
+    main_f *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
 int __libc_start_main(main_f *program, int argc, char **argv, void (*init)(void),
     void (*fini)(void), void (*rtld_fini)(void), void *stack);
 
