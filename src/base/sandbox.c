@@ -170,7 +170,7 @@ static const int outside_calls[] = {SCMP_SYS(chmod), SCMP_SYS(fchmod), SCMP_SYS(
 static bool deny_others(scmp_filter_ctx filter, int call, pid_t allowed)
 {
     return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 1,
-               SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)allowed)) == 0;
+               SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)allowed, 0)) == 0;
 }
 
 /* The numbers of new system calls are the same on all machines since Linux 5.0. */
