@@ -169,8 +169,10 @@ static const int outside_calls[] = {SCMP_SYS(chmod), SCMP_SYS(fchmod), SCMP_SYS(
 /* Denies a call that names another process than this number; 0 names the caller. */
 static bool deny_others(scmp_filter_ctx filter, int call, pid_t allowed)
 {
-    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 1,
-               SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)allowed, 0)) == 0;
+    const struct scmp_arg_cmp another = {
+        .arg = 0, .op = SCMP_CMP_NE, .datum_a = (scmp_datum_t)allowed, .datum_b = 0};
+
+    return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 1, &another) == 0;
 }
 
 /* The numbers of new system calls are the same on all machines since Linux 5.0. */
