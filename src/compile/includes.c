@@ -18,6 +18,7 @@ struct scanner {
     const char *p;
     unsigned line;
     bool line_start; /* only white space and comments so far on this logical line */
+    bool is_odd;     /* it is not sure what a compiler sees */
 };
 
 /* Past any splices: a backslash, optional blanks, a newline. */
@@ -97,28 +98,36 @@ static void skip_blanks(struct scanner *s)
     }
 }
 
+/* The newline after an unclosed literal stays: it may come before a directive. */
 static void skip_literal(struct scanner *s, char quote)
 {
-    for (char c = next(s); c && c != quote && c != '\n'; c = next(s)) {
-        if (c == '\\')
+    while (peek(s) && peek(s) != '\n') {
+        const char c = next(s);
+
+        if (c == quote)
+            return;
+        if (c == '\\' && peek(s) != '\n')
             next(s);
     }
 }
 
-/* After R": delimiter ( ... )delimiter". No splices in raw strings. */
+/* After R": delimiter ( ... )delimiter". No splices in raw strings. With a wrong delimiter,
+ * compilers go on in different places: s->is_odd. */
 static void skip_raw_literal(struct scanner *s)
 {
-    char end[24];
-    size_t len = 0;
+    enum { MOST_DELIMITER = 16 };
+    const size_t delimiter = strcspn(s->p, " ()\\\t\v\f\r\n\"");
+    char end[MOST_DELIMITER + 3];
     const char *q;
 
-    end[len++] = ')';
-    while (s->p[0] && s->p[0] != '(' && len < sizeof(end) - 2)
-        end[len++] = *s->p++;
-    end[len++] = '"';
-    end[len] = '\0';
-    q = strstr(s->p, end);
-    q = q ? q + len : s->p + strlen(s->p);
+    if (delimiter > MOST_DELIMITER || s->p[delimiter] != '(') {
+        s->is_odd = true;
+        return;
+    }
+    snprintf(end, sizeof(end), ")%.*s\"", (int)delimiter, s->p);
+    q = strstr(s->p + delimiter, end);
+    s->is_odd = !q;
+    q = q ? q + strlen(end) : s->p + strlen(s->p);
     for (; s->p < q; s->p++)
         s->line += *s->p == '\n';
 }
@@ -275,20 +284,34 @@ static bool at_hash(struct scanner *s)
     return hash;
 }
 
+/* The rest of a preprocessing number, which takes more than numbers do: 1.R'x is one, and so is
+ * 1e+R. */
+static void skip_number(struct scanner *s, char last)
+{
+    for (;; last = next(s)) {
+        struct scanner ahead = *s;
+        const char c = next(&ahead);
+
+        if (!(is_word(c) || c == '.' || (c == '\'' && is_word(peek(&ahead))) ||
+                ((c == '+' || c == '-') && last && strchr("eEpP", last))))
+            return;
+    }
+}
+
 /* One token that is not the start of a directive. */
 static void skip_token(struct scanner *s)
 {
+    static const char *const raw[] = {"R", "uR", "UR", "LR", "u8R", NULL};
     char word[32];
-    char c;
+    char c = peek(s);
 
+    if (isdigit((unsigned char)c)) {
+        skip_number(s, '\0');
+        return;
+    }
     if (read_word(s, word, sizeof(word))) {
-        static const char *const raw[] = {"R", "uR", "UR", "LR", "u8R", NULL};
-
-        /* A digit separator such as 1'000 is part of the number. */
         if (str_among(word, raw) && accept(s, '"'))
             skip_raw_literal(s);
-        else if (isdigit((unsigned char)word[0]))
-            accept(s, '\'');
         return;
     }
     c = next(s);
@@ -312,6 +335,8 @@ static bool next_directive(struct scanner *s, const char **start)
         } else {
             s->line_start = false;
             skip_token(s);
+            if (s->is_odd)
+                return false;
         }
     }
 }
@@ -326,7 +351,11 @@ bool includes_allowed(const char *source, const char *const *dirs, unsigned *lin
         if (!directive_allowed(&s, dirs, what))
             return false;
     }
-    return true;
+    if (s.is_odd) {
+        *line = s.line;
+        str_add(what, "a raw string without an end, or with a wrong delimiter,");
+    }
+    return !s.is_odd;
 }
 
 static void define(const struct tune *tunes, unsigned nr_tunes, unsigned next_line, struct str *out)

@@ -93,6 +93,33 @@ static void test_sources(void **state)
     str_finish(&what);
 }
 
+/* What hides a directive from a careless scanner; the compiler sees each of them. */
+static void test_hidden_includes(void **state)
+{
+    static const char *const sources[] = {
+        "int aUR\"(\";\n#include \"x\"\n//)\"\n", /* no raw string */
+        "#pragma it's\n#include \"x\"\n",          /* a quote without an end */
+        "#pragma \"a\\\n\n#include \"x\"\n",
+        "#if 0x1'aR\"(\"\n#endif\n#include \"x\"\n//)\"\n", /* numbers that end in R */
+        "#pragma 1.R\"(\"\n#include \"x\"\n//)\"\n",
+        "#pragma 1e+R\"(\"\n#include \"x\"\n//)\"\n",
+        "#pragma R\"abc)(\"\n#include \"x\"\n//)abc)\"\n", /* delimiters that are none */
+        "#pragma R\"0123456789abcdefg(\"\n#include \"x\"\n",
+        "#pragma R\"(\n#include \"x\"\n",
+    };
+    static const char *const dirs[] = {NULL};
+
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+        struct str what = {0};
+        unsigned line = 0;
+
+        if (includes_allowed(sources[i], dirs, &line, &what))
+            fail_msg("let pass: %s", sources[i]);
+        assert_true(line > 0);
+        str_finish(&what);
+    }
+}
+
 static void test_logs(void **state)
 {
     static const char *const kernels[] = {"k"};
@@ -182,6 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_hidden_includes),
         cmocka_unit_test(test_logs),
         cmocka_unit_test(test_ptx),
         cmocka_unit_test(test_artifacts),
