@@ -197,6 +197,7 @@ struct block_worker {
     bool one_round;   /* exec_block returns when each warp has had a turn; nr_done: warps done */
     bool idle, waits; /* ... and in that turn all warps only asked or waited; only waited */
     uint64_t steps, steps_checked;
+    unsigned nr_looks; /* at limits */
     uint64_t charged;  /* steps that services stand for, besides */
     uint64_t paced;    /* steps' worth of time that an instruction took besides, for no limit */
     uint64_t contacts; /* atomics and volatile accesses: those by which a lane waits for another */

@@ -71,6 +71,9 @@ bool exec_tell_watchers(struct block_worker *k, const struct emu_access *access)
     return tell(k, access, emu_time_class());
 }
 
+/* A look at the memory of the process takes some microseconds. */
+enum { LOOKS_PER_MEMORY = 16 };
+
 bool exec_over_limit(struct block_worker *k, uint32_t pc)
 {
     struct exec *x = k->exec;
@@ -86,6 +89,11 @@ bool exec_over_limit(struct block_worker *k, uint32_t pc)
         return !exec_fault(k, VERDICT_TIMEOUT, pc,
             "more time than an evaluation may take (--deadline); block (%u,%u,%u) was here",
             k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
+    if (++k->nr_looks % LOOKS_PER_MEMORY == 0 && memory_is_over(k->memory))
+        return !exec_fault(k, VERDICT_TIMEOUT, pc,
+            "more of the host's memory than there is for the emulator (%" PRIu64
+            " MiB); block (%u,%u,%u) was here",
+            k->memory->host_limit >> 20, k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
     if (launch_interrupted())
         atomic_store(&x->stop, true);
     if (atomic_load_explicit(&x->stop, memory_order_relaxed))

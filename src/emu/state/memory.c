@@ -5,6 +5,8 @@
 #include "emu/state/windows.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,7 +27,25 @@ enum {
 
 void memory_init(struct emu_memory *memory, uint64_t limit_bytes)
 {
-    *memory = (struct emu_memory){.next = GLOBAL_FIRST, .limit = limit_bytes};
+    const uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES);
+
+    *memory = (struct emu_memory){.next = GLOBAL_FIRST,
+        .limit = limit_bytes,
+        .host_limit = pages * (uint64_t)sysconf(_SC_PAGESIZE) / 4 * 3};
+}
+
+bool memory_is_over(const struct emu_memory *memory)
+{
+    unsigned long long all, resident;
+    char line[64];
+    const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    const ssize_t len = fd >= 0 ? read(fd, line, sizeof(line) - 1) : 0;
+
+    if (fd >= 0)
+        close(fd);
+    line[len > 0 ? len : 0] = '\0';
+    return sscanf(line, "%llu %llu", &all, &resident) == 2 &&
+           resident * (uint64_t)sysconf(_SC_PAGESIZE) > memory->host_limit;
 }
 
 static void buffer_destroy(struct mem_buffer *buffer)
@@ -140,6 +160,14 @@ struct mem_buffer *memory_alloc(
             (unsigned long long)memory->limit);
         return NULL;
     }
+    if (bytes < VIEWS_FROM && memory->held + bytes > memory->host_limit) {
+        err_set(err,
+            "out of host memory: %llu bytes for %s, %llu in use, and buffers below %llu MiB may "
+            "take %llu",
+            (unsigned long long)bytes, name, (unsigned long long)memory->held,
+            (unsigned long long)(VIEWS_FROM >> 20), (unsigned long long)memory->host_limit);
+        return NULL;
+    }
     struct mem_buffer *buffer = xcalloc(1, sizeof(*buffer));
     buffer->bytes = bytes;
     buffer->base = memory->next;
@@ -158,6 +186,7 @@ struct mem_buffer *memory_alloc(
     uint64_t span = (bytes + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
     memory->next += 2 * span + RED_ZONE;
     memory->used += bytes;
+    memory->held += buffer->mapped_bytes ? 0 : bytes;
     memory->buffers = grow(memory->buffers, &memory->cap, memory->nr + 1, sizeof(buffer));
     memory->buffers[memory->nr++] = buffer;
     return buffer;
@@ -183,6 +212,7 @@ void memory_free(struct emu_memory *memory, uint64_t address)
     if (i == memory->nr || memory->buffers[i]->base != address)
         return;
     memory->used -= memory->buffers[i]->bytes;
+    memory->held -= memory->buffers[i]->mapped_bytes ? 0 : memory->buffers[i]->bytes;
     buffer_destroy(memory->buffers[i]);
     memmove(memory->buffers + i, memory->buffers + i + 1,
         (memory->nr - i - 1) * sizeof(*memory->buffers));
@@ -192,6 +222,7 @@ void memory_free(struct emu_memory *memory, uint64_t address)
 void memory_retire(struct emu_memory *memory, struct mem_buffer *buffer)
 {
     memory->used -= buffer->bytes;
+    memory->held -= buffer->mapped_bytes ? 0 : buffer->bytes;
     memory->heap_used -= buffer->heap_bytes;
     buffer->bytes = 0;
     buffer->freed = true;

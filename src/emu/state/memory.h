@@ -43,12 +43,16 @@ struct emu_memory {
     struct mem_buffer **buffers; /* rising addresses */
     size_t nr, cap;
     uint64_t next, used, limit;
-    uint64_t heap_used;             /* bytes that device code holds by malloc */
+    uint64_t held, host_limit; /* of the host: bytes in buffers that are whole there; how many */
+    uint64_t heap_used;        /* bytes that device code holds by malloc */
     struct texture_table *textures; /* the emulator's; NULL: there are none */
 };
 
 void memory_init(struct emu_memory *memory, uint64_t limit_bytes);
 void memory_finish(struct emu_memory *memory);
+/* Whether this process holds more than host_limit: launches may write into large buffers what the
+ * host has no room for. */
+bool memory_is_over(const struct emu_memory *memory);
 struct mem_buffer *memory_alloc(
     struct emu_memory *memory, uint64_t bytes, const char *name, struct err *err);
 void memory_free(struct emu_memory *memory, uint64_t address);

@@ -142,9 +142,33 @@ static void only_repeated_bytes_count_as_written(void **state)
     assert_true(memory_is_init(buffer, 78, MIB - 78));
 }
 
+/* Small buffers are whole in the host's memory, which they may not fill. */
+static void the_host_is_not_filled(void **state)
+{
+    struct mem_buffer *a, *b;
+    struct err err;
+
+    (void)state;
+    memory_init(&memory, 4096 * MIB);
+    assert_true(memory.host_limit > 0);
+    assert_false(memory_is_over(&memory));
+    memory.host_limit = 3 * MIB;
+    assert_non_null(a = memory_alloc(&memory, 2 * MIB, "A", &err));
+    assert_null(memory_alloc(&memory, 2 * MIB, "B", &err));
+    assert_non_null(strstr(err.text, "host memory"));
+    assert_non_null(b = memory_alloc(&memory, 1 * MIB, "C", &err));
+    memory_free(&memory, a->base);
+    memory_free(&memory, b->base);
+    assert_int_equal(memory.held, 0);
+    memory.host_limit = 1; /* a process is larger than that */
+    assert_true(memory_is_over(&memory));
+    memory_finish(&memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_host_is_not_filled),
         cmocka_unit_test_setup_teardown(large_buffer_takes_one_period, start, end),
         cmocka_unit_test_setup_teardown(write_stays_in_its_period, start, end),
         cmocka_unit_test_setup_teardown(other_shapes_are_copied, start, end),
