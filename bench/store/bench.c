@@ -43,7 +43,8 @@ static _Noreturn void die(const struct err *err)
 
 static void fill_counters(struct arena *arena, struct counters *counters)
 {
-    for (unsigned m = 0; m < COUNTERS && m < NR_METRICS; m++)
+    _Static_assert((int)COUNTERS <= (int)NR_METRICS, "as many are there");
+    for (unsigned m = 0; m < COUNTERS; m++)
         counters_set(counters, (enum metric)m, 1.5 * m, PROV_COUNTED);
     counters->lines = arena_array(arena, LINES, sizeof(*counters->lines));
     counters->nr_lines = LINES;

@@ -75,8 +75,8 @@ size_t terminal_clean(struct terminal_pending *p, const char *bytes, size_t len,
             memcpy(out + nr, text + at, good);
             nr += good;
         } else {
-            memcpy(out + nr, replacement, 3);
-            nr += 3;
+            for (unsigned i = 0; i < 3; i++)
+                out[nr++] = replacement[i];
         }
         at += good ? good : 1;
     }

@@ -46,7 +46,7 @@ def search(path, budget, *more):
         with sqlite3.connect(next(Path(folder).glob("*.keet.db"))) as db:
             rows = db.execute("SELECT time_ns, roofline_ns, verdict FROM node JOIN measurement m "
                               "ON m.node = id JOIN explanation e ON e.node = id "
-                              "WHERE time_ns > 0").fetchall()
+                              "WHERE time_ns > 0 AND recalled_from IS NULL").fetchall()
             why = db.execute("SELECT why_stopped FROM run").fetchone()[0]
     assert rows and all(row[2] != "suspicious" for row in rows), rows
     return [row[:2] for row in rows], min(row[0] for row in rows), why
