@@ -50,8 +50,10 @@ struct emu *emu_create(const struct chip *chip, unsigned nr_threads)
     emu->memory.textures = &emu->textures;
     struct err err;
     emu->params = memory_alloc(&emu->memory, LAUNCH_PARAM_BYTES + 4, "the kernel parameters", &err);
-    emu->params->all_init = emu->params->constant = true;
     emu->barrier = memory_alloc(&emu->memory, BARRIER_BYTES, "the grid's barrier", &err);
+    if (!emu->params || !emu->barrier)
+        mem_die(LAUNCH_PARAM_BYTES + BARRIER_BYTES);
+    emu->params->all_init = emu->params->constant = true;
     emu->barrier->all_init = true;
     return emu;
 }
