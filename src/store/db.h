@@ -79,8 +79,8 @@ enum sql {
 };
 
 extern const char *const sql_text[NR_SQL];
-extern const char schema_v1[], schema_v2[], schema_v3[], schema_v4[], schema_v5[], schema_v6[],
-    schema_v7[], schema_v8[]; /* several statements */
+/* What brings a database from version v to v + 1: several statements each. */
+extern const char *const schema_changes[SCHEMA_VERSION];
 
 struct store {
     sqlite3 *db;

@@ -65,15 +65,12 @@ static bool schema_text(sqlite3 *db, struct str *text)
 
 bool db_same_schema(struct store *store, int64_t version, struct err *err)
 {
-    static const char *const changes[SCHEMA_VERSION] = {
-        schema_v1, schema_v2, schema_v3, schema_v4, schema_v5, schema_v6, schema_v7, schema_v8};
-    _Static_assert(SCHEMA_VERSION == 8, "as listed above");
     struct str ours = {0}, theirs = {0};
     sqlite3 *model = NULL;
     bool ok = sqlite3_open(":memory:", &model) == SQLITE_OK;
 
     for (int64_t v = 0; ok && v < version; v++)
-        ok = sqlite3_exec(model, changes[v], NULL, NULL, NULL) == SQLITE_OK;
+        ok = sqlite3_exec(model, schema_changes[v], NULL, NULL, NULL) == SQLITE_OK;
     if (!ok || !schema_text(model, &ours))
         ok = err_set(err, "SQLite cannot make the tables of a database in memory (%s)",
             sqlite3_errmsg(model));

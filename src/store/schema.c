@@ -4,7 +4,7 @@
 /* Version 1. Names of enums are stored, not numbers, so that the file can be queried by hand.
  * Reals are 8-byte IEEE and come back exactly; NaN is NULL. 64-bit unsigned values are stored as
  * their signed pattern. Hashes are 32 hex digits. launch -1 is the sum of all launches. */
-const char schema_v1[] =
+static const char schema_v1[] =
     "CREATE TABLE run ("
     " id INTEGER PRIMARY KEY, kernel_path TEXT NOT NULL, original TEXT NOT NULL,"
     " device TEXT NOT NULL, policy TEXT NOT NULL, version TEXT NOT NULL, seed INTEGER NOT NULL,"
@@ -101,7 +101,7 @@ const char schema_v1[] =
 
 /* Version 2: questions to models and their answers, in full; the order of asking, for picks of
  * which several are under way at once; the circumstances of lessons. */
-const char schema_v2[] =
+static const char schema_v2[] =
     /* number is the node's number. node is NULL until the node is stored, and stays NULL when the
      * run ended before that. */
     "ALTER TABLE model_call ADD COLUMN number INTEGER NOT NULL DEFAULT -1;"
@@ -129,19 +129,20 @@ const char schema_v2[] =
 
 /* Version 3: a call is on record from its beginning, with the cost of its attempts; a run records
  * its models. */
-const char schema_v3[] = "ALTER TABLE model_call ADD COLUMN outcome TEXT NOT NULL DEFAULT 'ok';"
-                         "UPDATE model_call SET outcome = 'failed' WHERE answer IS NULL;"
-                         "ALTER TABLE model_call ADD COLUMN attempts INTEGER NOT NULL DEFAULT 1;"
-                         "ALTER TABLE model_call ADD COLUMN lost_in INTEGER NOT NULL DEFAULT 0;"
-                         "ALTER TABLE model_call ADD COLUMN lost_out INTEGER NOT NULL DEFAULT 0;"
-                         "ALTER TABLE model_call ADD COLUMN waited_ms REAL NOT NULL DEFAULT 0;"
-                         "ALTER TABLE model_call ADD COLUMN queued_ms REAL NOT NULL DEFAULT 0;"
+static const char schema_v3[] =
+    "ALTER TABLE model_call ADD COLUMN outcome TEXT NOT NULL DEFAULT 'ok';"
+    "UPDATE model_call SET outcome = 'failed' WHERE answer IS NULL;"
+    "ALTER TABLE model_call ADD COLUMN attempts INTEGER NOT NULL DEFAULT 1;"
+    "ALTER TABLE model_call ADD COLUMN lost_in INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE model_call ADD COLUMN lost_out INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE model_call ADD COLUMN waited_ms REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE model_call ADD COLUMN queued_ms REAL NOT NULL DEFAULT 0;"
 
-                         /* Models as given, one a line; models that a resumed run adds follow. */
-                         "ALTER TABLE run ADD COLUMN models TEXT NOT NULL DEFAULT '';";
+    /* Models as given, one a line; models that a resumed run adds follow. */
+    "ALTER TABLE run ADD COLUMN models TEXT NOT NULL DEFAULT '';";
 
 /* Version 4: how times were taken on a GPU. */
-const char schema_v4[] =
+static const char schema_v4[] =
     "CREATE TABLE timing ("
     " node INTEGER PRIMARY KEY REFERENCES node(id), nr_samples INTEGER NOT NULL,"
     " nr_dropped INTEGER NOT NULL, standard_error REAL, baseline_ns REAL, ratio REAL,"
@@ -150,32 +151,39 @@ const char schema_v4[] =
     " temperature_low_c REAL, temperature_high_c REAL, throttle INTEGER NOT NULL, note TEXT);";
 
 /* Version 5: why hardware counters, or the energy, of a measurement are absent. */
-const char schema_v5[] = "ALTER TABLE measurement ADD COLUMN no_counters TEXT;"
-                         "ALTER TABLE measurement ADD COLUMN no_energy TEXT;";
+static const char schema_v5[] = "ALTER TABLE measurement ADD COLUMN no_counters TEXT;"
+                                "ALTER TABLE measurement ADD COLUMN no_energy TEXT;";
 
 /* Version 6: the cycles of waiting at a line by reason. */
-const char schema_v6[] = "ALTER TABLE line_cost ADD COLUMN stall_long REAL NOT NULL DEFAULT 0;"
-                         "ALTER TABLE line_cost ADD COLUMN stall_short REAL NOT NULL DEFAULT 0;"
-                         "ALTER TABLE line_cost ADD COLUMN stall_barrier REAL NOT NULL DEFAULT 0;"
-                         "ALTER TABLE line_cost ADD COLUMN stall_wait REAL NOT NULL DEFAULT 0;"
-                         "ALTER TABLE line_cost ADD COLUMN stall_mio REAL NOT NULL DEFAULT 0;"
-                         "ALTER TABLE line_cost ADD COLUMN stall_math REAL NOT NULL DEFAULT 0;"
-                         "ALTER TABLE line_cost ADD COLUMN stall_other REAL NOT NULL DEFAULT 0;";
+static const char schema_v6[] =
+    "ALTER TABLE line_cost ADD COLUMN stall_long REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE line_cost ADD COLUMN stall_short REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE line_cost ADD COLUMN stall_barrier REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE line_cost ADD COLUMN stall_wait REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE line_cost ADD COLUMN stall_mio REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE line_cost ADD COLUMN stall_math REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE line_cost ADD COLUMN stall_other REAL NOT NULL DEFAULT 0;";
 
 /* Version 7: the node that a run ended with as its best, by its own objective. */
-const char schema_v7[] = "ALTER TABLE run ADD COLUMN best INTEGER;";
+static const char schema_v7[] = "ALTER TABLE run ADD COLUMN best INTEGER;";
 
 /* Version 8: what a pick was for, and the parent of a pick that follows from the one before;
  * experiences. */
-const char schema_v8[] = "ALTER TABLE pick ADD COLUMN kind TEXT NOT NULL DEFAULT 'any';"
-                         "ALTER TABLE pick ADD COLUMN parent INTEGER;"
+static const char schema_v8[] =
+    "ALTER TABLE pick ADD COLUMN kind TEXT NOT NULL DEFAULT 'any';"
+    "ALTER TABLE pick ADD COLUMN parent INTEGER;"
 
-                         /* What whole runs came to: of --memory files. */
-                         "CREATE TABLE experience ("
-                         " id INTEGER PRIMARY KEY, kernel TEXT NOT NULL, device TEXT NOT NULL,"
-                         " shape TEXT NOT NULL, intensity REAL, speedup REAL, time_ns REAL,"
-                         " story TEXT NOT NULL, source TEXT NOT NULL, learned TEXT NOT NULL,"
-                         " UNIQUE (kernel, device, shape, story));";
+    /* What whole runs came to: of --memory files. */
+    "CREATE TABLE experience ("
+    " id INTEGER PRIMARY KEY, kernel TEXT NOT NULL, device TEXT NOT NULL,"
+    " shape TEXT NOT NULL, intensity REAL, speedup REAL, time_ns REAL,"
+    " story TEXT NOT NULL, source TEXT NOT NULL, learned TEXT NOT NULL,"
+    " UNIQUE (kernel, device, shape, story));";
+
+const char *const schema_changes[] = {
+    schema_v1, schema_v2, schema_v3, schema_v4, schema_v5, schema_v6, schema_v7, schema_v8};
+_Static_assert(
+    sizeof(schema_changes) / sizeof(schema_changes[0]) == SCHEMA_VERSION, "one a version");
 
 const char *const sql_text[NR_SQL] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",

@@ -43,22 +43,20 @@ static bool read_number(struct store *store, const char *sql, int64_t *value, st
 static bool make_schema(struct store *store, struct err *err)
 {
     static const char *const doing = "making the tables";
+    char marks[96];
     int64_t version = 0;
+    bool ok;
 
-    _Static_assert(SCHEMA_VERSION == 8, "as written below");
+    snprintf(marks, sizeof(marks), "PRAGMA application_id = %d; PRAGMA user_version = %d",
+        DB_APPLICATION_ID, SCHEMA_VERSION);
     if (!execute(store, sql_text[SQL_BEGIN], doing, err)) {
         return false;
     }
-    if (read_number(store, "PRAGMA user_version", &version, err) &&
-        (version >= 1 || execute(store, schema_v1, doing, err)) &&
-        (version >= 2 || execute(store, schema_v2, doing, err)) &&
-        (version >= 3 || execute(store, schema_v3, doing, err)) &&
-        (version >= 4 || execute(store, schema_v4, doing, err)) &&
-        (version >= 5 || execute(store, schema_v5, doing, err)) &&
-        (version >= 6 || execute(store, schema_v6, doing, err)) &&
-        (version >= 7 || execute(store, schema_v7, doing, err)) &&
-        (version >= 8 || execute(store, schema_v8, doing, err)) &&
-        execute(store, "PRAGMA application_id = 1801807220; PRAGMA user_version = 8", doing, err) &&
+    ok = read_number(store, "PRAGMA user_version", &version, err);
+    for (int64_t v = version; ok && v < SCHEMA_VERSION; v++) {
+        ok = execute(store, schema_changes[v], doing, err);
+    }
+    if (ok && execute(store, marks, doing, err) &&
         execute(store, sql_text[SQL_COMMIT], doing, err)) {
         return true;
     }
@@ -70,7 +68,6 @@ static bool migrate(struct store *store, struct err *err)
 {
     int64_t version, nr_tables, application;
 
-    _Static_assert(DB_APPLICATION_ID == 1801807220, "as written in make_schema");
     if (!read_number(store, "PRAGMA user_version", &version, err) ||
         !read_number(store, "PRAGMA application_id", &application, err) ||
         !read_number(store, "SELECT count(*) FROM sqlite_schema", &nr_tables, err)) {

@@ -664,7 +664,7 @@ static void test_old_schema(void **state)
     sqlite3 *db;
 
     assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, schema_v1, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, schema_changes[0], NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(
         sqlite3_exec(db,
             "PRAGMA application_id = 1801807220; PRAGMA user_version = 1;"
