@@ -105,13 +105,18 @@ bool sandbox_files(const char *const *readable, const char *const *writable)
     return enforce(ruleset, ok);
 }
 
-static bool load_filter(const int *calls, size_t nr)
+static bool deny(scmp_filter_ctx filter, const int *calls, size_t nr)
 {
-    const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-    bool ok = filter != NULL && seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) == 0;
+    bool ok = filter != NULL;
 
     for (size_t i = 0; ok && i < nr; i++)
         ok = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], 0) == 0;
+    return ok;
+}
+
+/* Puts the filter in force if all of it could be made, and releases it. */
+static bool load_filter(scmp_filter_ctx filter, bool ok)
+{
     ok = ok && seccomp_load(filter) == 0;
     if (filter != NULL)
         seccomp_release(filter);
@@ -128,7 +133,10 @@ bool sandbox_no_escape(void)
         SCMP_SYS(pidfd_send_signal), SCMP_SYS(pidfd_getfd), SCMP_SYS(mount), SCMP_SYS(setns),
         SCMP_SYS(unshare), SCMP_SYS(bpf), SCMP_SYS(keyctl), SCMP_SYS(io_uring_setup)};
 
-    return load_filter(calls, sizeof(calls) / sizeof(calls[0]));
+    const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    const bool ok = filter != NULL && seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) == 0;
+
+    return load_filter(filter, ok && deny(filter, calls, sizeof(calls) / sizeof(calls[0])));
 }
 
 /* ---- programs of the user's that only look ---- */
@@ -181,10 +189,8 @@ enum { FIRST_NEW_CALL = 452, LAST_NEW_CALL = 511 };
 static bool filter_outside(void)
 {
     const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-    bool ok = filter != NULL;
+    bool ok = deny(filter, outside_calls, sizeof(outside_calls) / sizeof(outside_calls[0]));
 
-    for (size_t i = 0; ok && i < sizeof(outside_calls) / sizeof(outside_calls[0]); i++)
-        ok = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), outside_calls[i], 0) == 0;
     /* Calls that came after those above, such as fchmodat2: programs do without where a kernel is
      * older. */
     for (int call = FIRST_NEW_CALL; ok && call <= LAST_NEW_CALL; call++)
@@ -196,10 +202,7 @@ static bool filter_outside(void)
              deny_others(filter, SCMP_SYS(tgkill), getpid());
     ok = ok && deny_others(filter, SCMP_SYS(prlimit64), 0) &&
          deny_others(filter, SCMP_SYS(sched_setaffinity), 0);
-    ok = ok && seccomp_load(filter) == 0;
-    if (filter != NULL)
-        seccomp_release(filter);
-    return ok;
+    return load_filter(filter, ok);
 }
 
 /* A tool that root runs has no more rights than any other. */
