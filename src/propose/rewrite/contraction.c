@@ -170,7 +170,6 @@ static bool add_operand(struct contraction *c, struct node *load, unsigned mask,
             }
         }
     }
-    o.wide = arena_printf(arena, "wide_%s", o.tile);
     c->operands[c->nr_operands++] = o;
     return true;
 }

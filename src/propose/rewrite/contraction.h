@@ -24,7 +24,6 @@ struct contraction_operand {
     bool axis_runs;              /* neighbours along the axis are */
     const char *type;            /* of its value: "float" */
     const char *tile, *fragment; /* names of its tile, and of a thread's part of it */
-    const char *wide;            /* name for: its tiles come by wide accesses */
 };
 
 struct contraction {

@@ -190,6 +190,12 @@ static const char *corner(const struct mma_writer *w, const struct contraction_o
     return o->axis == ALONG_X ? w->col0 : w->row0;
 }
 
+/* The name for: the operand's tiles come by wide accesses. */
+static const char *wide_of(const struct mma_writer *w, const struct contraction_operand *o)
+{
+    return arena_printf(w->arena, "wide_%s", o->tile);
+}
+
 /* Write `wide_X`: all rows of the operand's tiles are inside the matrix and start at multiples of
  * 16 bytes. The index is affine, so that its first two rows tell. */
 static void write_wide(struct mma_writer *w, const struct contraction_operand *o)
@@ -202,16 +208,17 @@ static void write_wide(struct mma_writer *w, const struct contraction_operand *o
     struct code_needs needs = {.roots = {load}, .nr = 1};
     if (!is_wide(o))
         return;
-    str_addf(s, "    bool %s = %s;\n    for (int %s = 0; %s < 2; %s++) {\n        {\n", o->wide,
-        uniform ? uniform : "true", w->u, w->u, w->u);
+    str_addf(s, "    bool %s = %s;\n    for (int %s = 0; %s < 2; %s++) {\n        {\n",
+        wide_of(w, o), uniform ? uniform : "true", w->u, w->u, w->u);
     str_addf(s, "            int %s = %s + %s * (%s - 1);\n            %s = %s && %s;\n        }\n",
-        axis, corner(w, o), w->u, size_of(w, o), o->wide, o->wide, conds ? conds : "true");
+        axis, corner(w, o), w->u, size_of(w, o), wide_of(w, o), wide_of(w, o),
+        conds ? conds : "true");
     str_addf(s, "        int %s = %s%s%s, %s = %s%s%s;\n", axis, corner(w, o),
         o->k_runs ? " + " : "", o->k_runs ? w->u : "", c->loop.var->name, w->first,
         o->k_runs ? "" : " + ", o->k_runs ? "" : w->u);
     code_decls(c, s, &needs, "        ");
-    str_addf(s, "        %s = %s && ((size_t)&%s & 15) == 0;\n    }\n", o->wide, o->wide,
-        tree_text(c->in->tree, load));
+    str_addf(s, "        %s = %s && ((size_t)&%s & 15) == 0;\n    }\n", wide_of(w, o),
+        wide_of(w, o), tree_text(c->in->tree, load));
 }
 
 /* Write the test for 16 bytes of elements that are inside, and their copy by one asynchronous
@@ -291,8 +298,8 @@ static void write_copies(struct mma_writer *w, const struct contraction_operand 
 static void write_stage(struct mma_writer *w, const struct contraction_operand *o)
 {
     if (is_wide(o)) {
-        str_addf(&w->out, "            if (%s && %s + %s <= %s) {\n", o->wide, w->ahead, w->bk,
-            text_operand(w->arena, tree_text(w->c->in->tree, w->c->loop.bound)));
+        str_addf(&w->out, "            if (%s && %s + %s <= %s) {\n", wide_of(w, o), w->ahead,
+            w->bk, text_operand(w->arena, tree_text(w->c->in->tree, w->c->loop.bound)));
         write_copies(w, o, true);
         str_add(&w->out, "            } else {\n");
     } else {
