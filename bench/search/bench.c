@@ -8,6 +8,7 @@
  * the root eight fresh starts. At depth END the moves have run out: what is told goes up a whole
  * path, so that depth is paid for. Four picks are under way at a time. */
 #include "search/search.h"
+#include "tests/unit/search/draw.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -24,20 +25,6 @@ enum {
     END = 100,
     WINDOW = 500
 };
-
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-    uint64_t z = a * 0x9e3779b97f4a7c15u + b * 0xd1342543de82ef95u + 0x632be59bd9b4e019u;
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static double unit(uint64_t a, uint64_t b)
-{
-    return (double)(mix(a, b) >> 11) * 0x1p-53;
-}
 
 struct place {
     double reward;

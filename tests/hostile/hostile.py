@@ -17,12 +17,11 @@ import sys
 import tempfile
 import time
 
-import files
 import outside
 import replies
 import tools
 
-GROUPS = (outside, tools, files, replies)
+GROUPS = (outside, tools, replies)
 
 
 class Failed(Exception):

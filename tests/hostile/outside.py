@@ -7,15 +7,9 @@ import sqlite3
 import subprocess
 import time
 
-CASES = []
+from cases import cases
 
-
-def case(seconds, long=False):
-    """A case and its seconds."""
-    def add(function):
-        CASES.append((function.__name__, seconds, long, function))
-        return function
-    return add
+CASES, case = cases()
 
 
 def search(bench, budget=3, *words):

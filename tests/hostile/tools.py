@@ -4,15 +4,9 @@ import os
 import shutil
 import subprocess
 
-CASES = []
+from cases import cases
 
-
-def case(seconds, long=False):
-    """A case and its seconds, in this file's list."""
-    def add(function):
-        CASES.append((function.__name__, seconds, long, function))
-        return function
-    return add
+CASES, case = cases()
 
 
 def survivors(word):

@@ -12,7 +12,7 @@
 
 #include "base/str.h"
 
-#define MATMUL KEET_SOURCE_DIR "/tests/model/product.cu"
+#define MATMUL KEET_PRODUCT
 
 /* The naive product with its loop unrolled, as a reply. */
 static void put_kernel(const char *name)

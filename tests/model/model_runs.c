@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 
-#define MATMUL KEET_SOURCE_DIR "/tests/model/product.cu" /* matmul, small */
+#define MATMUL KEET_PRODUCT /* matmul, small */
 #define LARGE KEET_SOURCE_DIR "/kernels/matmul.cu"
 
 static void shell(const char *command)

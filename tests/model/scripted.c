@@ -12,7 +12,7 @@
 
 #include "base/str.h"
 
-#define MATMUL KEET_SOURCE_DIR "/tests/model/product.cu"
+#define MATMUL KEET_PRODUCT
 #define ALONE " --model-only --in-flight 1 --db r.db -o r.cu"
 
 static char said[65536]; /* by the last run */

@@ -1,5 +1,6 @@
 /* Tests of search/: on landscapes whose best leaf is known beforehand. */
 #include "search/search.h"
+#include "tests/unit/search/draw.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,20 +14,6 @@
 #include <cmocka.h>
 
 enum { MAX_NODES = 512, MAX_MOVES = 64 };
-
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-    uint64_t z = a * 0x9e3779b97f4a7c15u + b * 0xd1342543de82ef95u + 0x632be59bd9b4e019u;
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static double unit(uint64_t a, uint64_t b)
-{
-    return (double)(mix(a, b) >> 11) * 0x1p-53;
-}
 
 /* A landscape in which four of 24 moves matter, and only in their order (each needs the one before,
  * as register tiling needs a shared tile). They bring 1.5 + 1 + 0.8 + 0.5; the others lose up to 1
