@@ -26,6 +26,7 @@ export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export LSAN_OPTIONS=suppressions=$PWD/tests/lint/lsan.supp:print_suppressions=0
 failed=()
 logs=build/logs
+export KEET_CACHE=$PWD/build/cache # every test compiles the same few kernels, in each preset
 mkdir -p "$logs"
 
 # The tests that a run of ctest spent most time on, from its JUnit file: those to give a COST.

@@ -257,7 +257,7 @@ static void see_cache(struct doctor *d, const struct options *o)
 
     if (!dir || !dir[0])
         advise(add_row(d, "cache", STATE_ABSENT, "no cache of compiled kernels%s",
-                   dir ? "" : ": neither XDG_CACHE_HOME nor HOME is set"),
+                   dir ? "" : ": none of KEET_CACHE, XDG_CACHE_HOME and HOME is set"),
             "set HOME, or give --cache DIR");
     else if (!file_mkdirs(dir, &err) || access(dir, R_OK | W_OK | X_OK) != 0)
         advise(add_row(d, "cache", STATE_ABSENT, "%s cannot be used: nothing is kept", dir),

@@ -177,7 +177,7 @@ static const char *const files[][2] = {
     {"<kernel>.keet.cu", "The best kernel of a search."},
     {"<kernel>.keet.db", "The database of a search: an SQLite file with every variant."},
     {"<list>.campaign/", "Databases, kernels and state of a campaign."},
-    {"~/.cache/keet-opt/", "Compiled kernels; below XDG_CACHE_HOME where that is set."},
+    {"~/.cache/keet-opt/", "Compiled kernels; below XDG_CACHE_HOME where that is set, or in KEET_CACHE."},
 };
 
 static const char *const variables[][2] = {
@@ -186,6 +186,7 @@ static const char *const variables[][2] = {
         "include/ and lib/). KEET_CUDA is looked at alone when it is set."},
     {"KEET_SHARE", "Folder that has prompts/, in place of the installed one."},
     {"KEET_CUTLASS", "Folder of CUTLASS, as for --cutlass."},
+    {"KEET_CACHE", "Folder of compiled kernels, as for --cache."},
     {"KEET_CUDA_DRIVER", "A driver library in place of libcuda.so.1."},
     {"ANTHROPIC_API_KEY, OPENAI_API_KEY, KEET_API_KEY",
         "Keys of models; each also as NAME_FILE, which names a file that holds the key."},

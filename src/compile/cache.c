@@ -33,8 +33,13 @@ struct cache_entry {
 char *compile_cache_dir(void)
 {
     const char *base = getenv("XDG_CACHE_HOME"), *below = "keet-opt/compile";
+    const char *named = getenv("KEET_CACHE");
     struct str path = {0};
 
+    if (named && named[0] == '/') {
+        str_addf(&path, "%s", named);
+        return str_take(&path);
+    }
     if (!base || base[0] != '/') {
         base = getenv("HOME");
         below = ".cache/keet-opt/compile";

@@ -13,7 +13,8 @@ struct compiler;
 
 struct compiler_options {
     const char *arch; /* "sm_90a" */
-    /* NULL: $XDG_CACHE_HOME/keet-opt/compile, else ~/.cache/keet-opt/compile; "": no cache */
+    /* NULL: $KEET_CACHE, else $XDG_CACHE_HOME/keet-opt/compile, else ~/.cache/keet-opt/compile;
+     * "": no cache */
     const char *cache_dir;
     uint64_t memory_limit_bytes; /* of the child; 0: 4 GiB */
     double time_limit_s;         /* 0: 60 */

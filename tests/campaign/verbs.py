@@ -47,7 +47,7 @@ def directory(keet, cwd, root):
         shutil.copy(f"{root}/tests/kernels/{name}.cu", os.path.join(cwd, "many"))
     with open(os.path.join(cwd, "many", "broken.cu"), "w", encoding="utf-8") as file:
         file.write("nothing\n")
-    words = ["--device", "emu", "--budget", "3", "--rounds", "1", "--cache", "cache"]
+    words = ["--device", "emu", "--budget", "3", "--rounds", "1"]
     done = run(keet, "campaign", "many", *words, "--json", cwd=cwd)
     tasks = json.loads(done.stdout)["tasks"]
     check([task["task"] for task in tasks] == ["broken", "row_sum", "scale"], done.stdout)
@@ -127,7 +127,7 @@ def reports(keet, cwd):
 def deaths(keet, cwd):
     """A process that is killed thrice, and one that never ends by itself: rows, and no more."""
     with open(os.path.join(cwd, "list.txt"), "w", encoding="utf-8") as file:
-        file.write("--device emu --cache cache --budget 3\n"
+        file.write("--device emu --budget 3\n"
                    "scale.cu --name dies --model-only --model \"cmd:sh killer\"\n"
                    "scale.cu --name late --model-only --model 'cmd:sleep 60'\n"
                    "scale.cu --name well\n")

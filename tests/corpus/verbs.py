@@ -86,7 +86,7 @@ def own_task(program, cwd):
     for word in ("cudaMalloc", "main(", "vector"):
         check(word not in init.stdout, word)
     check("own_task.cu: ok" in run(program, "run", "own_task.cu", cwd=cwd).stdout, "run")
-    said = run(program, "own_task.cu", "--device", "emu", "--cache", "cache", "--budget", "6", cwd=cwd).stdout
+    said = run(program, "own_task.cu", "--device", "emu", "--budget", "6", cwd=cwd).stdout
     check("own_task.patched.cu" in said and "own_task.patch" in said, said)
     patched = (cwd / "own_task.patched.cu").read_text()
     check("int main()" in patched and "std::vector" in patched and patched.count("#pragma keet launch") == 1, patched)

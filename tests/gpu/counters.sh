@@ -17,7 +17,7 @@ run()
     mkdir "$1"
     ln -s "$fake" "$1/libcupti.so"
     [ $# -eq 1 ] || echo "fail $2 $3" >"$1/fake.txt"
-    KEET_CUPTI=$folder/$1/libcupti.so "$program" run saxpy.cu --device gpu --cache cache --json -v \
+    KEET_CUPTI=$folder/$1/libcupti.so "$program" run saxpy.cu --device gpu --json -v \
         >"$1/out.json" 2>"$1/log" || { cat "$1/log"; exit 1; }
 }
 absent()
@@ -96,9 +96,9 @@ sed 's/N = 8388608/N = 65536/' "$source/kernels/saxpy.cu" >saxpy.cu
 # A whole search: the best is found all the same, its counters and lines are stored, and a reason is
 # said once for all variants.
 export KEET_CUPTI=$folder/good/libcupti.so
-"$program" saxpy.cu --device gpu --budget 3 --seed 3 --cache cache -v --db good.db >good.txt 2>good.log
+"$program" saxpy.cu --device gpu --budget 3 --seed 3 -v --db good.db >good.txt 2>good.log
 export KEET_CUPTI=$folder/forbidden/libcupti.so
-"$program" saxpy.cu --device gpu --budget 3 --seed 3 --cache cache -v --db bad.db >bad.txt 2>bad.log
+"$program" saxpy.cu --device gpu --budget 3 --seed 3 -v --db bad.db >bad.txt 2>bad.log
 [ "$(grep -c 'no hardware counters' bad.log)" -eq 1 ] || { cat bad.log; exit 1; }
 python3 - <<'PYTHON'
 import sqlite3

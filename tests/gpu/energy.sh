@@ -12,7 +12,7 @@ sed 's/N = 8388608/N = 65536/' "$source/kernels/saxpy.cu" >saxpy.cu
 
 refused()
 {
-    if "$program" saxpy.cu --objective energy --cache cache --budget 1 "${@:2}" >out 2>&1; then
+    if "$program" saxpy.cu --objective energy --budget 1 "${@:2}" >out 2>&1; then
         echo "not refused: $*"
         exit 1
     fi
@@ -32,7 +32,7 @@ mkdir good
 ln -s "$nvml" good/libnvml.so
 echo "watts 250" >good/fake.txt
 export KEET_NVML=$folder/good/libnvml.so
-"$program" saxpy.cu --device gpu --objective energy --budget 2 --seed 3 --cache cache --json \
+"$program" saxpy.cu --device gpu --objective energy --budget 2 --seed 3 --json \
     --db good.db >good.json
 python3 - <<'PYTHON'
 import json
@@ -64,8 +64,8 @@ assert "objective energy" in run["policy"]
 assert run["best"]["metrics"]["keet__energy.sum"]["unit"] == "J"
 PYTHON
 # A run by time does not measure it, and cannot be taken up as one by energy.
-"$program" saxpy.cu --device gpu --budget 1 --seed 3 --cache cache --db time.db >out
-if "$program" saxpy.cu --device gpu --budget 2 --seed 3 --cache cache --db time.db --resume \
+"$program" saxpy.cu --device gpu --budget 1 --seed 3 --db time.db >out
+if "$program" saxpy.cu --device gpu --budget 2 --seed 3 --db time.db --resume \
     --objective energy >out 2>&1; then
     echo "resumed with another objective"
     exit 1

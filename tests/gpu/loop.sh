@@ -12,7 +12,7 @@ cd "$folder"
 sed 's/N = 8388608/N = 524288/' "$source/kernels/saxpy.cu" >saxpy.cu
 run()
 {
-    "$program" saxpy.cu --device "$1" --budget 6 --seed 3 --cache cache --json --db "$2.db" \
+    "$program" saxpy.cu --device "$1" --budget 6 --seed 3 --json --db "$2.db" \
         --output "$2.cu" >"$2.json"
 }
 KEET_CUDA_DRIVER=$driver run gpu gpu

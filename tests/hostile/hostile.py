@@ -107,6 +107,9 @@ def main():
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="keet-hostile-cache-")
+    unknown = set(options.names) - {one[0] for group in GROUPS for one in group.CASES}
+    if unknown:
+        parser.error(f"there is no case {', '.join(sorted(unknown))}")
     nr = nr_bad = 0
     for name, seconds, long, case in (one for group in GROUPS for one in group.CASES):
         if (options.names and name not in options.names) or (long and not options.full):

@@ -143,7 +143,7 @@ for _name, _lines in (
         ("negative_block", "#pragma keet launch scale<<<1, -64>>>(X, Y, N)\n"),
         ("input_by_file", "#pragma keet in     V : f32[4] = file(\"/dev/zero\")\n"),
         ("pragma_of_noise", "#pragma keet \x01\x02\xff launch <<<>>>((((\n")):
-    reply("contract_" + _name, 20, source(contract=CONTRACT + _lines))
+    reply("contract_" + _name, 40, source(contract=CONTRACT + _lines))
 reply("contract_of_nothing", 20, source(contract=""))
 
 # --- the reply itself ---

@@ -9,5 +9,5 @@ done
 [ -n "$python" ] || { echo "skipped: no Python with NumPy (setup.sh installs it)"; exit 77; }
 dump=$(mktemp -d)
 trap 'rm -rf "$dump"' EXIT
-"$1" run "$2" --device emu --cache '' --dump "$dump" >"$dump/log" 2>&1 || { cat "$dump/log"; exit 1; }
+"$1" run "$2" --device emu --dump "$dump" >"$dump/log" 2>&1 || { cat "$dump/log"; exit 1; }
 "$python" "$(dirname "$0")/oracle.py" "$2" "$dump"

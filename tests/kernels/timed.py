@@ -230,7 +230,7 @@ def check(program, row, folder):
     text, dump = small_text(row), folder / row["name"]
     file = folder / f"{row['name']}.cu"
     file.write_text(text)
-    done = subprocess.run([program, "run", str(file), "--device", "emu", "--cache", "", "--dump", str(dump)],
+    done = subprocess.run([program, "run", str(file), "--device", "emu", "--dump", str(dump)],
                           capture_output=True, text=True, check=False)
     if done.returncode:
         return [done.stdout + done.stderr]

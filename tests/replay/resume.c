@@ -38,7 +38,7 @@ static pid_t start(const char *db, const char *json, int resume)
         dup2(out, STDOUT_FILENO);
         if (chdir(folder) == 0)
             execl(KEET_BINARY, "keet-opt", kernel, "--budget", "12", "--seed", "7", "--json", "-q",
-                "--db", db, "-o", "best.cu", "--cache", "cache", resume ? "--resume" : NULL, NULL);
+                "--db", db, "-o", "best.cu", resume ? "--resume" : NULL, NULL);
         _exit(127);
     }
     return pid;

@@ -43,7 +43,7 @@ def read(*path):
 
 
 def search(keet, cwd, *words, kernel="row_sum.cu"):
-    common = ["--device", "emu", "--cache", "cache", "--no-memory"]
+    common = ["--device", "emu", "--no-memory"]
     return run(keet, kernel, *common, *words, cwd=cwd).stdout
 
 
@@ -134,7 +134,7 @@ def on_terminal(keet, cwd, columns, words):
     """What a terminal of so many columns gets: both streams in one."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    child = subprocess.Popen([keet, "row_sum.cu", "--device", "emu", "--cache", "cache", *words],
+    child = subprocess.Popen([keet, "row_sum.cu", "--device", "emu", *words],
                              cwd=cwd, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     text = b""
@@ -158,7 +158,7 @@ def narrow(keet, cwd):
         long = [line for line in summary.split("\n")
                 if len(line) > columns and not re.match(r" *(node|keet-opt) ", line)]
         check(not long, columns, long)
-    said = run(keet, "row_sum.cu", "--device", "emu", "--cache", "cache", "--budget", "12", cwd=cwd)
+    said = run(keet, "row_sum.cu", "--device", "emu", "--budget", "12", cwd=cwd)
     check("\r" not in said.stderr and "\x1b" not in said.stderr, "a live line in a file")
 
 

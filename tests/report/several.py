@@ -19,7 +19,7 @@ def begin(keet, cwd):
     """Two runs that end, and one that is killed."""
     search(keet, cwd, "--budget", "3")
     search(keet, cwd, "--budget", "2", "--policy", "random", "--seed", "9")
-    child = subprocess.Popen([keet, "row_sum.cu", "--device", "emu", "--cache", "cache", "--budget",
+    child = subprocess.Popen([keet, "row_sum.cu", "--device", "emu", "--budget",
                               "100000", "--window", "100000"], cwd=cwd, stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL)
     state = None
@@ -107,7 +107,7 @@ def edited(keet, cwd):
     path = os.path.join(cwd, "e.cu")
     with open(path, "w") as file:
         file.write(HOST)
-    first = run(keet, "e.cu", "--device", "emu", "--cache", "cache", "--budget", "6", cwd=cwd).stdout
+    first = run(keet, "e.cu", "--device", "emu", "--budget", "6", cwd=cwd).stdout
     check("your file with it" in first and "stays in the database" not in first, first)
     with open(path, "w") as file:
         file.write(HOST.replace("float s = 0", "float s = 1"))
@@ -115,7 +115,7 @@ def edited(keet, cwd):
     for name in ("write-1.md", "repair-1.md", "repair-2.md"):
         with open(os.path.join(cwd, "replies", name), "w") as file:
             file.write("I have nothing.\n")
-    second = run(keet, "e.cu", "--device", "emu", "--cache", "cache", "--budget", "1", "--no-plan", "--model",
+    second = run(keet, "e.cu", "--device", "emu", "--budget", "1", "--no-plan", "--model",
                  "script:replies", "--model-only", cwd=cwd).stdout
     flat = " ".join(second.split())
     check("No variant was faster" in flat and "stays in the database" in flat, second)

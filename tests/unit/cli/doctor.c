@@ -115,7 +115,7 @@ static void test_without_folders(void **state)
     assert_row(root, "prompts", "absent", "prompts/");
     assert_non_null(strstr(get(root, "prompts", "advice"), "KEET_SHARE"));
     json_decref(root);
-    root = doctor("XDG_CACHE_HOME", "/proc/nonexistent", 0);
+    root = doctor("KEET_CACHE", "/proc/nonexistent", 0);
     assert_row(root, "cache", "absent", "/proc/nonexistent");
     json_decref(root);
 }
