@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """A campaign of 20 kernels that is killed with -9, its whole process group, at six random moments
-and resumed each time, ends complete, with the scores and the trees of an undisturbed one."""
+and resumed each time, ends complete, with the scores and the trees of an undisturbed one.
+
+usage: killed.py KEET-OPT ROOT [--short]      --short: nine of the kernels, three kills"""
 import os
 import random
 import signal
@@ -11,30 +13,32 @@ import time
 
 from folder import check, results, run, trees
 
-LIST = """# small, so that it is over soon
+SHORT = """# small, so that it is over soon
 --device emu --budget 4 --cache cache
 {root}/tests/kernels/scale.cu --seeds 1-3
 {root}/tests/kernels/row_sum.cu --seeds 1,2
+{root}/tests/kernels/faults/syntax.cu
+{root}/kernels/box_blur.cu
+# not a kernel file; a kernel whose original is wrong
+text.cu
+fault.cu
+"""
+LIST = SHORT + """\
 {root}/kernels/sum.cu --seeds 1-3
 {root}/kernels/saxpy.cu --seeds 1,2 --policy greedy
-{root}/kernels/box_blur.cu
 {root}/kernels/max_pool.cu --policy random
 {root}/kernels/histogram.cu --seed 7
 {root}/kernels/argmax.cu
 {root}/kernels/transpose.cu
 {root}/kernels/dot.cu --budget 8
 {root}/kernels/matvec_t.cu
-{root}/tests/kernels/faults/syntax.cu
-# not a kernel file; a kernel whose original is wrong
-text.cu
-fault.cu
 """
-TASKS, KILLS = 20, 6
+TASKS, KILLS = (9, 3) if "--short" in sys.argv else (20, 6)
 
 
 def write_list(folder, root):
     with open(os.path.join(folder, "list.txt"), "w", encoding="utf-8") as file:
-        file.write(LIST.format(root=root))
+        file.write((SHORT if "--short" in sys.argv else LIST).format(root=root))
     with open(os.path.join(folder, "text.cu"), "w", encoding="utf-8") as file:
         file.write("this is no kernel\n")
     with open(f"{root}/tests/kernels/scale.cu", encoding="utf-8") as file:
@@ -94,7 +98,7 @@ def main():
         want_trees = trees(os.path.join(cwd, "whole"))
 
         dice = random.Random(2026)
-        moments = [dice.uniform(0, wall_s / 6) for _ in range(KILLS)]
+        moments = [dice.uniform(0, wall_s / KILLS) for _ in range(KILLS)]
         for number in range(KILLS):
             out = f"killed{number}"
             disturbed(keet, cwd, out, moments)

@@ -2,7 +2,7 @@
 """Peaks by type: what keet-opt explain and a search say of integer products and of a kernel without
 a work line, and that no time is below its roofline.
 
-usage: peaks.py KEET_OPT texts | floors | variants
+usage: peaks.py KEET_OPT texts | floors | all
 """
 import json
 import re
@@ -128,8 +128,7 @@ def floor_stops_at_the_end_only():
 
 
 TEXTS = [value for name, value in sorted(globals().items()) if name.startswith("test_")]
-FLOORS = [floors_of_the_suite, floor_stops_at_the_end_only]
-PARTS = {"texts": TEXTS, "floors": FLOORS, "variants": [floors_of_variants]}
+PARTS = {"texts": TEXTS, "floors": [floor_stops_at_the_end_only], "all": [floors_of_the_suite, floors_of_variants]}
 
 for function in PARTS[sys.argv[2]]:
     function()
