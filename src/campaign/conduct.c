@@ -227,6 +227,8 @@ static bool note_end(struct conductor *k, struct batch *b, unsigned i, struct er
         (*k->options->stopped || out_of_time(k) || ++k->nr_tries[t - k->c->tasks] < TRIES))
         return true;
     problem = problem_of(k, item);
+    if (problem && strcmp(problem, "interrupted") == 0) /* before its original was measured */
+        return true;
     if (!campaign_figures(k->c, t, b->arena, &figures, err)) {
         if (!problem)
             problem = arena_strdup(k->c->arena, err->text);

@@ -85,6 +85,16 @@ def models_limit(keet, cwd, out, rounds, option, whole):
     check(len(calls(folder)) > len(spent), out, "no request more")
 
 
+def time_is_over_early(keet, cwd, root):
+    """Time is over while the original is looked at: the task waits, and has not failed."""
+    with open(os.path.join(cwd, "early.txt"), "w", encoding="utf-8") as file:
+        file.write(f"{root}/kernels/matmul_bf16.cu --device emu --budget 3\n")
+    run(keet, "campaign", "early.txt", "--out", "early", "-q", "--time", "1s", cwd=cwd, code=1)
+    first = state(keet, cwd, "early")
+    check(first["ended"] == "time" and first["tasks"][0]["evaluated"] == 0, first)
+    check(first["tasks"][0]["state"] == "waiting", first)
+
+
 def time_limit(keet, cwd):
     """A model that takes its time, and half of the time that all of its answers need."""
     words = ["campaign", "slow.txt", "--out", "time", "--rounds", "2", "-q", "--resume", "--jobs", "2"]
@@ -148,6 +158,7 @@ def main():
         for rounds in ("1", "2"):
             models_limit(keet, cwd, f"tokens{rounds}", rounds, "--tokens", whole)
             models_limit(keet, cwd, f"cost{rounds}", rounds, "--cost", whole)
+        time_is_over_early(keet, cwd, root)
         time_limit(keet, cwd)
         retry(keet, cwd)
 
