@@ -29,10 +29,12 @@ static uint32_t draw(void)
     return (uint32_t)(state >> 16);
 }
 
+static bool wide; /* twelve exponents, not four: sums in single precision must round */
+
 /* An element whose exponent is near that of 1, so that sums of products are exact in double. */
 static uint32_t draw_element(enum kind kind)
 {
-    const uint32_t r = draw(), e = r >> 24 & 3;
+    const uint32_t r = draw(), e = wide ? (r >> 8) % 12 - 6 : r >> 24 & 3;
     switch (kind) {
     case F16:
         return (r & 0x83ff) | (13 + e) << 10;
@@ -41,7 +43,7 @@ static uint32_t draw_element(enum kind kind)
     case TF32:
         return (r & 0x807fffff) | (125 + e) << 23;
     case E4M3:
-        return (r & 0x87) | (5 + e) << 3;
+        return (r & 0x87) | ((wide ? 7 : 5) + e) << 3;
     case E5M2:
         return (r & 0x83) | (13 + e) << 2;
     case B1:
@@ -327,6 +329,7 @@ static void run_placed(struct bench *k, const struct form *f, bool keeps, const 
         .smem_bytes = SMEM,
         .params = &params,
         .params_bytes = sizeof(params)};
+    k->what = what;
     if (bench_launch(k, launch) != VERDICT_OK)
         fail_msg("%s: %s", what, k->result.text);
     bench_read(k, 1, out_regs, sizeof(out_regs));
@@ -365,6 +368,22 @@ static void run_form(struct form f)
     pack_tight(&b, 0);
     run_placed(&k, &f, nr_forms % 3 != 0, what);
     bench_finish(&k);
+}
+
+static void wide_sums(void **unused)
+{
+    wide = true;
+    for (unsigned i = 0; i < 16; i++) {
+        const unsigned n = i / 2 % 2 ? 64 : 8, regs = i % 2;
+        run_form((struct form){F16, F16, "f32", n, .regs = regs});
+        run_form((struct form){F16, F16, "f16", n, .regs = regs});
+        run_form((struct form){BF16, BF16, "f32", n, .regs = regs});
+        run_form((struct form){TF32, TF32, "f32", n, .regs = regs});
+        run_form((struct form){E4M3, E4M3, i & 4 ? "f32" : "f16", n, .regs = regs});
+        run_form((struct form){E5M2, E4M3, i & 4 ? "f32" : "f16", n, .regs = regs});
+        run_form((struct form){E5M2, E5M2, i & 4 ? "f32" : "f16", n, .regs = regs});
+    }
+    wide = false;
 }
 
 static void every_shape(void **unused)
@@ -492,7 +511,7 @@ static void outside(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape), cmocka_unit_test(descriptors),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape), cmocka_unit_test(wide_sums), cmocka_unit_test(descriptors),
         cmocka_unit_test(refused), cmocka_unit_test(outside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

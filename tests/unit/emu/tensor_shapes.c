@@ -66,9 +66,33 @@ static double value_of(enum number type, uint64_t bits)
     }
 }
 
+/* Twelve exponents, so that a sum in single precision must round: still exact in double. */
+static bool wide;
+
+static uint64_t wide_bits(enum number type)
+{
+    const uint32_t r = next_bits(), e = next_bits() % 12;
+    switch (type) {
+    case F16:
+        return (r & 0x83ffu) | (7 + e) << 10;
+    case BF16:
+        return (r & 0x807fu) | (119 + e) << 7;
+    case TF32:
+        return (r & 1) << 31 | (119 + e) << 23 | (r >> 8 & 0x7fffffu);
+    case E4M3:
+        return (r & 0x87u) | (1 + e) << 3;
+    case E5M2:
+        return (r & 0x83u) | (7 + e) << 2;
+    default: /* F32 */
+        return (r & 1) << 31 | (111 + 2 * e) << 23 | (r >> 8 & 0x7fffffu);
+    }
+}
+
 /* Random bits of numbers not far from one, so that sums of products are exact in double. */
 static uint64_t random_bits(enum number type)
 {
+    if (wide && (type <= E5M2 || type == F32))
+        return wide_bits(type);
     uint32_t r = next_bits();
     double d = (double)(int32_t)(r - 0x40000000u) / (1 << 20);
     float f = (float)((int)(r % 4001) - 2000) / 16;
@@ -294,6 +318,8 @@ static void run_mma(const struct mma_case *c)
     bench_init(&bench, ptx, 1);
     if (!bench.module)
         fail_msg("%s%s: %s", c->shape, c->tail, bench.result.text);
+    snprintf(what, sizeof(what), "mma.sync.aligned.%s.row.col%s", c->shape, c->tail);
+    bench.what = what;
     for (unsigned i = 0; i < 4; i++)
         bench_buffer(&bench, lanes[i], 8192);
     if (bench_run(&bench, 1, 32) != VERDICT_OK)
@@ -354,8 +380,13 @@ static void mma_shapes(void **state)
         MMA("m16n8k256", 16, 8, 256, ".s32.b1.b1.s32.xor.popc", S32, B1, B1, S32),
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         run_mma(&cases[i]);
+        wide = true;
+        for (unsigned round = 0; round < 4 && cases[i].a <= E5M2; round++)
+            run_mma(&cases[i]);
+        wide = false;
+    }
 }
 
 /* One value in every element of A, B and C. */
