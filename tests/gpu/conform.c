@@ -1,7 +1,8 @@
 /* Runs on a GPU what the tests of the emulator ran (tests/unit/emu/emu_record.h) and compares bit by
  * bit:
  *
- *     keet-conform-gpu [--jobs N] [--every N] [--only TEXT] [--stall SECONDS] OUT RECORDED
+ *     keet-conform-gpu [--jobs N] [--every N] [--only TEXT] [--stall SECONDS] [--limit SECONDS]
+ *                      OUT RECORDED
  *         RECORDED/PROGRAM.records, .blobs   what KEET_RECORD_FORMS=RECORDED made PROGRAM write
  *         OUT/forms.tsv       each form that is not the same: program, number, outcome, words
  *         OUT/summary.tsv     by program and operation: forms, and how many of each outcome
@@ -73,7 +74,7 @@ struct work {
     uint32_t nr_items;
     unsigned nr_jobs;
     const char *out;
-    double stall_s;
+    double stall_s, limit_s;
 };
 
 /* What one form came to; short enough to go through a pipe in one piece. */
@@ -580,7 +581,8 @@ static bool run_all(const struct work *work, struct results *all)
         if (!start_job(work, &jobs[j], j))
             return false;
     }
-    while (nr_left && !all->broken) {
+    const uint64_t start_ns = clock_ns();
+    while (nr_left && !all->broken && (double)(clock_ns() - start_ns) * 1e-9 < work->limit_s) {
         struct pollfd fds[MAX_JOBS];
         for (unsigned j = 0; j < work->nr_jobs; j++)
             fds[j] = (struct pollfd){jobs[j].done ? -1 : jobs[j].pipe, POLLIN, 0};
@@ -594,6 +596,10 @@ static bool run_all(const struct work *work, struct results *all)
                 end_job(work, &jobs[j], j, true, all);
             nr_left += !jobs[j].done;
         }
+    }
+    for (unsigned j = 0; j < work->nr_jobs; j++) {
+        if (!jobs[j].done)
+            kill(jobs[j].pid, SIGKILL);
     }
     return !all->broken;
 }
@@ -771,7 +777,7 @@ static unsigned write_tables(const struct work *work, const struct results *all)
 
 int main(int argc, char **argv)
 {
-    static struct work work = {.nr_jobs = 1, .stall_s = 15};
+    static struct work work = {.nr_jobs = 1, .stall_s = 15, .limit_s = 1e9};
     const char *only = NULL, *recorded = NULL;
     unsigned every = 1;
     bool lists = false;
@@ -784,6 +790,8 @@ int main(int argc, char **argv)
             every = (unsigned)atoi(argv[++i]);
         else if (strcmp(argv[i], "--stall") == 0 && more)
             work.stall_s = strtod(argv[++i], NULL);
+        else if (strcmp(argv[i], "--limit") == 0 && more)
+            work.limit_s = strtod(argv[++i], NULL);
         else if (strcmp(argv[i], "--only") == 0 && more)
             only = argv[++i];
         else if (strcmp(argv[i], "--list") == 0)
@@ -795,7 +803,7 @@ int main(int argc, char **argv)
     }
     if (!recorded || every == 0 || work.nr_jobs == 0 || work.nr_jobs > MAX_JOBS) {
         fprintf(stderr, "usage: keet-conform-gpu [--jobs N] [--every N] [--only TEXT] [--stall "
-                        "SECONDS] OUT RECORDED, or --list RECORDED\n");
+                        "SECONDS] [--limit SECONDS] OUT RECORDED, or --list RECORDED\n");
         return 2;
     }
     if (!read_folder(&work, recorded)) {
