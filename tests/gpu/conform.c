@@ -1,5 +1,5 @@
-/* Runs on a GPU what the tests of the emulator ran (tests/unit/emu/emu_record.h) and compares bit by
- * bit:
+/* Runs on a GPU what the tests of the emulator ran (tests/unit/emu/emu_record.h) and compares bit
+ * by bit:
  *
  *     keet-conform-gpu [--jobs N] [--every N] [--only TEXT] [--stall SECONDS] [--limit SECONDS]
  *                      OUT RECORDED
@@ -36,8 +36,8 @@
 
 enum outcome {
     SAME,
-    WITHIN,   /* the manual's tolerance of an approximation */
-    NANS,     /* but for the bits of NaNs */
+    WITHIN, /* the manual's tolerance of an approximation */
+    NANS,   /* but for the bits of NaNs */
     DIFFERS,
     REFUSED,  /* by the compiler of the GPU's driver */
     ACCEPTED, /* a text that the emulator's parser refuses */
@@ -46,8 +46,8 @@ enum outcome {
     CRASHED,
     NR_OUTCOMES
 };
-static const char *const outcome_names[] = {"same", "within", "nans", "differs", "refused",
-    "accepted", "fault", "stalled", "crashed"};
+static const char *const outcome_names[] = {
+    "same", "within", "nans", "differs", "refused", "accepted", "fault", "stalled", "crashed"};
 
 static bool is_wrong(enum outcome outcome)
 {
@@ -70,7 +70,7 @@ struct work {
     struct item {
         uint16_t program;
         uint32_t record;
-    } *items;
+    } * items;
     uint32_t nr_items;
     unsigned nr_jobs;
     const char *out;
@@ -152,8 +152,8 @@ static bool load_text(struct gpu *gpu, const char *ptx, CUmodule *module)
         return true;
     for (char *at = log; *at; at++)
         *at = *at == '\n' || *at == '\t' ? ' ' : *at;
-    snprintf(text, sizeof(text), "%s: %.1100s",
-        driver_error(gpu->driver, code, name, sizeof(name)), log);
+    snprintf(text, sizeof(text), "%s: %.1100s", driver_error(gpu->driver, code, name, sizeof(name)),
+        log);
     return tell(gpu, REFUSED, text);
 }
 
@@ -245,15 +245,16 @@ static bool launch(struct gpu *gpu, const struct program *p, const struct emu_re
 
     if (!translate_params(gpu, p, r, offsets, params))
         return false;
-    for (unsigned i = 0; i < 255 && d->func_param(function, i, &offset, &bytes) == CUDA_SUCCESS; i++)
+    for (unsigned i = 0; i < 255 && d->func_param(function, i, &offset, &bytes) == CUDA_SUCCESS;
+         i++)
         pointers[i] = params + (offset < PARAM_BYTES ? offset : 0);
     cluster.value.clusterDim.x = r->cluster[0];
     cluster.value.clusterDim.y = r->cluster[1] ? r->cluster[1] : 1;
     cluster.value.clusterDim.z = r->cluster[2] ? r->cluster[2] : 1;
     if (r->smem_bytes > 48 << 10 &&
         !good(gpu,
-            d->func_set_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                (int)r->smem_bytes),
+            d->func_set_attribute(
+                function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)r->smem_bytes),
             "shared memory"))
         return false;
     d->func_set_attribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
@@ -342,8 +343,8 @@ static void say(char *text, size_t room, const char *format, ...)
     va_end(ap);
 }
 
-static void say_operands(const struct program *p, const struct emu_record *r, size_t element,
-    char *text, size_t room)
+static void say_operands(
+    const struct program *p, const struct emu_record *r, size_t element, char *text, size_t room)
 {
     for (unsigned i = 1; i < 4 && r->each[0]; i++) {
         const struct emu_blob b = r->buffer[i].before;
@@ -458,7 +459,8 @@ static void do_item(struct gpu *gpu, const struct program *p, const struct emu_r
         compare(gpu, p, r, offsets, after);
 }
 
-/* The items job, job + nr_jobs, ... from `from` on. Ends after a fault, which spoils the context. */
+/* The items job, job + nr_jobs, ... from `from` on. Ends after a fault, which spoils the context.
+ */
 static void job_main(const struct work *work, unsigned job, uint32_t from, int pipe)
 {
     static struct message message;
@@ -534,8 +536,8 @@ static void note(struct results *all, uint32_t item, enum outcome outcome, const
     all->known[item] = true;
 }
 
-static void end_job(const struct work *work, struct job *job, unsigned number, bool stalled,
-    struct results *all)
+static void end_job(
+    const struct work *work, struct job *job, unsigned number, bool stalled, struct results *all)
 {
     int status = 0;
     char text[100];
@@ -718,15 +720,16 @@ static struct row *row_of(struct row *rows, unsigned *nr, const char *program, c
     return row;
 }
 
-static void write_form(FILE *file, const struct program *p, uint32_t record, const struct message *m)
+static void write_form(
+    FILE *file, const struct program *p, uint32_t record, const struct message *m)
 {
     char what[256];
 
     snprintf(what, sizeof(what), "%s", p->records[record].what);
     for (char *at = what; *at; at++)
         *at = *at == '\n' || *at == '\t' ? ' ' : *at;
-    fprintf(file, "%s\t%u\t%s\t%s\t%s\n", p->name, record, outcome_names[m->outcome], what,
-        m->detail);
+    fprintf(
+        file, "%s\t%u\t%s\t%s\t%s\n", p->name, record, outcome_names[m->outcome], what, m->detail);
 }
 
 /* The number of forms that are wrong, or were not run. */

@@ -28,7 +28,7 @@ struct bench {
     uint64_t buffer[8]; /* device addresses */
     uint64_t buffer_bytes[8];
     unsigned nr_buffers, nr_launches;
-    char *ptx;                /* where launches are recorded, or NULL */
+    char *ptx;                      /* where launches are recorded, or NULL */
     const struct emu_record *about; /* what the records of its launches say beside, or NULL */
     const char *what;               /* what they are called; NULL: as the kernel */
 };
@@ -128,6 +128,20 @@ static inline void bench_read(struct bench *b, unsigned buffer, void *bytes, uin
         fail_msg("%s", b->err.text);
 }
 
+/* What comes out is different on each device: addresses. */
+static inline void bench_do_not_record(struct bench *b)
+{
+    free(b->ptx);
+    b->ptx = NULL;
+}
+
+/* A launch that stands for itself: not of some blocks, nor on variables that one before changed. */
+static inline bool bench_can_record(const struct bench *b, const struct emu_launch *launch)
+{
+    return b->ptx && !launch->blocks && !launch->sample_blocks && !launch->probe &&
+           (b->nr_launches == 0 || !strstr(b->ptx, ".global ."));
+}
+
 /* Runs kernel k with the buffers' addresses as its parameters. */
 static inline enum verdict bench_launch(struct bench *b, struct emu_launch launch)
 {
@@ -140,7 +154,7 @@ static inline enum verdict bench_launch(struct bench *b, struct emu_launch launc
         launch.params_bytes = sizeof(b->buffer);
     }
     struct emu_record record;
-    const bool recorded = b->ptx && !launch.blocks && !launch.sample_blocks && !launch.probe;
+    const bool recorded = bench_can_record(b, &launch);
     if (recorded)
         bench_record_start(b, &launch, &record);
     if (!emu_launch(b->emu, b->module, &launch, b->arena, &b->result, &b->err))
@@ -244,8 +258,7 @@ static inline void describe_op(
     if (!recorder() || c->tolerance == 0)
         return;
     for (unsigned l = 0; l < OP_LANES; l++) {
-        const uint64_t result =
-            c->ref(value[1][l], c->b ? value[2][l] : 0, c->c ? value[3][l] : 0);
+        const uint64_t result = c->ref(value[1][l], c->b ? value[2][l] : 0, c->c ? value[3][l] : 0);
         memcpy(want + (size_t)l * c->d, &result, c->d);
     }
     about->want = recorder_blob(want, (uint64_t)OP_LANES * c->d);

@@ -1,7 +1,8 @@
 /* What the tests of the emulator run, written down so that tests/gpu/conform.c can run the same on
- * a GPU: with KEET_RECORD_FORMS=FOLDER in the environment, the harness writes FOLDER/PROGRAM.records,
- * an array of struct emu_record, and FOLDER/PROGRAM.blobs, the bytes that the records point into.
- * Each content stands in the blobs once, and each launch in the records once. */
+ * a GPU: with KEET_RECORD_FORMS=FOLDER in the environment, the harness writes
+ * FOLDER/PROGRAM.records, an array of struct emu_record, and FOLDER/PROGRAM.blobs, the bytes that
+ * the records point into. Each content stands in the blobs once, and each launch in the records
+ * once. */
 #ifndef KEET_TESTS_EMU_RECORD_H
 #define KEET_TESTS_EMU_RECORD_H
 

@@ -511,7 +511,7 @@ static void outside(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape), cmocka_unit_test(wide_sums), cmocka_unit_test(descriptors),
-        cmocka_unit_test(refused), cmocka_unit_test(outside)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape), cmocka_unit_test(wide_sums),
+        cmocka_unit_test(descriptors), cmocka_unit_test(refused), cmocka_unit_test(outside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -236,7 +236,8 @@ static void run_batch(struct batch *batch)
     bench_init(&b, ptx, 1);
     if (!b.module)
         fail_msg("%s ...: %s", batch->form[0].text, b.result.text);
-    const uint64_t out = bench_buffer(&b, got, (uint64_t)batch->nr * RESULT), in = bench_buffer(&b, pattern, AREA);
+    const uint64_t out = bench_buffer(&b, got, (uint64_t)batch->nr * RESULT),
+                   in = bench_buffer(&b, pattern, AREA);
     memcpy(params, &out, 8);
     memcpy(params + 8, &in, 8);
     memcpy(params + 32, pattern, sizeof(params) - 32);
