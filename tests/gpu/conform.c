@@ -229,7 +229,7 @@ static bool launch(struct gpu *gpu, const struct program *p, const struct emu_re
     CUfunction function, const uint64_t *offsets)
 {
     static uint8_t params[PARAM_BYTES];
-    void *pointers[256] = {NULL};
+    void *pointers[RECORD_PARAMS];
     CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
     const CUlaunchConfig config = {.gridDimX = r->grid[0],
         .gridDimY = r->grid[1],
@@ -241,13 +241,11 @@ static bool launch(struct gpu *gpu, const struct program *p, const struct emu_re
         .attrs = &cluster,
         .numAttrs = r->cluster[0] ? 1 : 0};
     struct driver *d = gpu->driver;
-    size_t offset, bytes;
 
     if (!translate_params(gpu, p, r, offsets, params))
         return false;
-    for (unsigned i = 0; i < 255 && d->func_param(function, i, &offset, &bytes) == CUDA_SUCCESS;
-         i++)
-        pointers[i] = params + (offset < PARAM_BYTES ? offset : 0);
+    for (unsigned i = 0; i < RECORD_PARAMS; i++)
+        pointers[i] = params + r->param_at[i];
     cluster.value.clusterDim.x = r->cluster[0];
     cluster.value.clusterDim.y = r->cluster[1] ? r->cluster[1] : 1;
     cluster.value.clusterDim.z = r->cluster[2] ? r->cluster[2] : 1;

@@ -49,6 +49,8 @@ static inline struct emu_blob bench_bytes(struct bench *b, unsigned buffer)
 static inline void bench_record_start(
     struct bench *b, const struct emu_launch *launch, struct emu_record *record)
 {
+    const uint32_t *each, *at;
+    uint32_t total;
     memset(record, 0, sizeof(*record));
     if (b->about)
         memcpy(record, b->about, sizeof(*record));
@@ -62,6 +64,10 @@ static inline void bench_record_start(
     memcpy(record->block, launch->block, sizeof(record->block));
     memcpy(record->cluster, launch->cluster, sizeof(record->cluster));
     record->smem_bytes = launch->smem_bytes;
+    if (emu_params(b->module, launch->kernel, &record->nr_params, &each, &at, &total)) {
+        for (unsigned i = 0; i < record->nr_params && i < RECORD_PARAMS; i++)
+            record->param_at[i] = at[i];
+    }
     record->nr_buffers = b->nr_buffers;
     record->nr_before = b->nr_launches;
     for (unsigned i = 0; i < b->nr_buffers; i++) {

@@ -17,7 +17,7 @@ enum emu_record_kind {
     RECORD_REFUSAL /* a text that the emulator's parser says is no PTX: only ptx and what */
 };
 
-enum { RECORD_BUFFERS = 8 };
+enum { RECORD_BUFFERS = 8, RECORD_PARAMS = 16 };
 
 struct emu_record {
     uint32_t kind;
@@ -25,6 +25,8 @@ struct emu_record {
     struct emu_blob ptx, params;
     char kernel[64];
     uint32_t grid[3], block[3], cluster[3], smem_bytes;
+    /* where the kernel's parameters stand in `params`; the driver may place them elsewhere */
+    uint32_t nr_params, param_at[RECORD_PARAMS];
     /* of operations one by one: bytes of one result of buffer 0 and of its operands in buffers 1 to
      * 3, 0: none; else each[0] is 0 */
     uint32_t each[4];

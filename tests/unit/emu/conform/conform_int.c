@@ -333,18 +333,18 @@ static u64 table_and_predicate(u64 a, u64 b, u64 c)
 {
     const u64 r = by_table(a, b, c);
     const bool q = (uint32_t)c > 5, p = (uint32_t)r != 0;
-    const bool both = now.op[0] == 'a' ? p && q : now.op[0] == 'o' ? p || q : p != q;
+    const bool both = now.op[0] == 'a' ? p && q : p || q;
     return (r & 0xffffffff) | (u64)both << 32;
 }
 
 static void tables_with_predicates(void **state)
 {
-    static const char *const bools[] = {"and", "or", "xor"};
+    static const char *const bools[] = {"and", "or"};
     char text[200];
     (void)state;
-    for (unsigned i = 0; i < 6; i++) {
-        now.op = bools[i % 3];
-        now.mode = i < 3 ? 0x80 : 0x1e;
+    for (unsigned i = 0; i < 4; i++) {
+        now.op = bools[i % 2];
+        now.mode = i < 2 ? 0x80 : 0x1e;
         snprintf(text, sizeof(text),
             ".reg .b32 r, s;\nsetp.gt.u32 Q, C, 5;\nlop3.%s.b32 r|P, A, B, C, %u, Q;\n"
             "selp.b32 s, 1, 0, P;\nmov.b64 D, {r, s};",
