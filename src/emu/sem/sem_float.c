@@ -114,10 +114,16 @@ static inline uint64_t max64(uint64_t x, uint64_t y)
 LANE_OP2(min_f64, uint64_t, uint64_t, uint64_t, uint64_t, min64(x, y))
 LANE_OP2(max_f64, uint64_t, uint64_t, uint64_t, uint64_t, max64(x, y))
 
-LANE_OP1(neg_f32, uint32_t, uint32_t, uint32_t, uint32_t, in32(in, x) ^ 0x80000000u)
-LANE_OP1(abs_f32, uint32_t, uint32_t, uint32_t, uint32_t, in32(in, x) & 0x7fffffffu)
-LANE_OP1(neg_f64, uint64_t, uint64_t, uint64_t, uint64_t, x ^ (uint64_t)1 << 63)
-LANE_OP1(abs_f64, uint64_t, uint64_t, uint64_t, uint64_t, x & ~((uint64_t)1 << 63))
+/* Of a NaN the chip makes the canonical one in single precision; in double it stays as it is. */
+#define IS_NAN64(x) (((x) & ~((uint64_t)1 << 63)) > UINT64_C(0x7ff0000000000000))
+LANE_OP1(neg_f32, uint32_t, uint32_t, uint32_t, uint32_t,
+    (x & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : in32(in, x) ^ 0x80000000u)
+LANE_OP1(abs_f32, uint32_t, uint32_t, uint32_t, uint32_t,
+    (x & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : in32(in, x) & 0x7fffffffu)
+LANE_OP1(neg_f64, uint64_t, uint64_t, uint64_t, uint64_t,
+    IS_NAN64(x) ? x : x ^ (uint64_t)1 << 63)
+LANE_OP1(abs_f64, uint64_t, uint64_t, uint64_t, uint64_t,
+    IS_NAN64(x) ? x : x & ~((uint64_t)1 << 63))
 LANE_OP2(
     copysign_f32, uint32_t, uint32_t, uint32_t, uint32_t, (x & 0x80000000u) | (y & 0x7fffffffu))
 LANE_OP2(copysign_f64, uint64_t, uint64_t, uint64_t, uint64_t,
@@ -311,7 +317,7 @@ static bool test32(enum ptx_sub test, uint32_t x)
     case PTX_SUB_NOTANUMBER:
         return exponent == 255 && fraction;
     case PTX_SUB_NORMAL:
-        return exponent != 255 && exponent != 0;
+        return exponent != 255 && (exponent != 0 || !fraction); /* zeros count as normal */
     default:
         return exponent == 0 && fraction;
     }

@@ -48,7 +48,7 @@ static wide product(wide x, wide y)
                                     : (wide)((uwide)p >> (8 * type_bytes[now.type]));
 }
 
-/* Division by zero gives all ones, its remainder the dividend: what the chip's own routine does. */
+/* Division by zero gives all ones, and so does its remainder, on an H100 (keet-conform-gpu). */
 static wide quotient(wide x, wide y)
 {
     return y == 0 ? -1 : x / y;
@@ -74,7 +74,7 @@ static u64 arithmetic(u64 a, u64 b, u64 c)
     else if (is("div"))
         r = quotient(x, y);
     else if (is("rem"))
-        r = y == 0 ? x : x % y;
+        r = y == 0 ? -1 : x % y;
     else if (is("sad"))
         r = z + (x > y ? x - y : y - x);
     else if (is("abs"))
@@ -413,10 +413,16 @@ static void shifts(void **state)
     }
 }
 
-/* Field of c bits from bit b on; both modulo 256. Past the value it reads zeros or the sign. */
+/* Positions and lengths: modulo 256 in 32 bits, as they are in 64, which is what an H100 does. */
+static unsigned field_end(u64 v)
+{
+    return type_bytes[now.type] == 8 ? (v & 0xffffffff) > 999 ? 999 : (unsigned)v : v & 255;
+}
+
+/* Field of c bits from bit b on. Past the value it reads zeros or the sign. */
 static u64 extracted(u64 a, u64 b, u64 c)
 {
-    const unsigned n = 8 * type_bytes[now.type], pos = b & 255, len = c & 255;
+    const unsigned n = 8 * type_bytes[now.type], pos = field_end(b), len = field_end(c);
     const bool is_signed = is_signed_type(now.type);
     const unsigned top = pos + len - 1 < n - 1 ? pos + len - 1 : n - 1;
     const u64 sign = is_signed && len ? a >> top & 1 : 0;
@@ -428,7 +434,7 @@ static u64 extracted(u64 a, u64 b, u64 c)
 
 static u64 inserted(u64 a, u64 b, u64 c)
 {
-    const unsigned n = 8 * type_bytes[now.type], pos = c & 255, len = now.mode;
+    const unsigned n = 8 * type_bytes[now.type], pos = field_end(c), len = now.mode;
     u64 r = b;
     for (unsigned i = 0; i < len && pos + i < n; i++)
         r = (r & ~(UINT64_C(1) << (pos + i))) | (a >> i & 1) << (pos + i);
