@@ -150,10 +150,10 @@ static bool keeps_nan(const struct inst *in, enum ptx_round round)
 {
     if (in->flags & INST_SAT || in->sub & CVT_RELU)
         return false;
-    return in->type == PTX_TF32 ? round == PTX_RNA
-                                : source_type(in) == PTX_F64 &&
-                                      (in->type == PTX_F16 || in->type == PTX_BF16 ||
-                                          in->type == PTX_F32);
+    return in->type == PTX_TF32
+               ? round == PTX_RNA
+               : source_type(in) == PTX_F64 &&
+                     (in->type == PTX_F16 || in->type == PTX_BF16 || in->type == PTX_F32);
 }
 
 /* NaN: PTX ISA 9.0, 9.7.9.21: zero when neither an f64 nor an integer of 64 bits takes part, else

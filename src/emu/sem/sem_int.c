@@ -353,6 +353,8 @@ static inline uint32_t fns(uint32_t x, uint32_t base, int32_t offset)
         return x >> base & 1 ? base : ~0u;
     int step = offset > 0 ? 1 : -1;
     uint32_t left = offset > 0 ? (uint32_t)offset : 0 - (uint32_t)offset;
+    if (left == 0x80000000u)
+        return 0; /* what an H100 gives */
     for (int at = (int)base; at >= 0 && at < 32; at += step) {
         if (x >> at & 1 && --left == 0)
             return (uint32_t)at;

@@ -109,8 +109,12 @@ REF(brev64, reverse(a, 64))
 static u64 bfe(u64 a, u64 b, u64 c, unsigned msb, bool is_signed)
 {
     const unsigned top = msb == 63 ? 999 : 255;
-    unsigned pos = msb == 31 ? b & top : b < top ? (unsigned)b : top,
-             len = msb == 31 ? c & top : c < top ? (unsigned)c : top;
+    unsigned pos = msb == 31 ? b & top
+                   : b < top ? (unsigned)b
+                             : top,
+             len = msb == 31 ? c & top
+                   : c < top ? (unsigned)c
+                             : top;
     u64 d = 0;
     bool sign = is_signed && len ? a >> (pos + len - 1 < msb ? pos + len - 1 : msb) & 1 : false;
     for (unsigned i = 0; i <= msb; i++) {

@@ -179,7 +179,8 @@ static bool kept_nan(u64 bits, u64 *r)
         *r = (bits >> 48 & 0x8000) | 0x7e00 | (bits >> 42 & 0x1ff);
     else if (plain && how.from.type == F64 && how.to.type == BF16)
         *r = (bits >> 48 & 0x8000) | 0x7fc0 | (bits >> 45 & 0x3f);
-    else if (plain && how.from.type == BF16 && how.to.type == F32 && !how.rounds_to_whole && !now.ftz)
+    else if (plain && how.from.type == BF16 && how.to.type == F32 && !how.rounds_to_whole &&
+             !now.ftz)
         *r = bits << 16;
     else if (plain && how.from.type == F32 && how.to.type == F32 && how.copies)
         *r = bits;

@@ -279,8 +279,14 @@ static u64 approximated(u64 a, u64 b, u64 c)
         v = log2(x);
     else
         v = tanh(x);
+    if (now.type == BF16 && is("tanh") && v != 0) /* as an H100 does: of sixteen bits of fraction */
+        v = nearbyint(v / (128 * unit_of(v, F32))) * 128 * unit_of(v, F32);
+    if (fabs(v) >= (now.type == F16 ? 0x1p16 : 0x1p128) && now.type != F64)
+        v = copysign(INFINITY, v);
     if (now.type != F64)
-        v = round_to(v, 0, now.type, RN);
+        v = round_to(v, 0, F32, RN);
+    if (now.type < F32) /* halves are cut */
+        v = round_to(v, 0, now.type, RZ);
     return put(now.ftz ? flushed(v, now.type) : v, now.type);
 }
 

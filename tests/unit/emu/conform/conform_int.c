@@ -498,6 +498,8 @@ static u64 nth(u64 a, u64 b, u64 c)
 {
     const int base = (int)(b & 31), offset = (int)(int32_t)c;
     int64_t left = offset < 0 ? -(int64_t)offset : offset;
+    if (offset == INT32_MIN)
+        return 0;
     if (offset == 0)
         return a >> base & 1 ? (u64)base : 0xffffffff;
     for (int i = base; i >= 0 && i<32; i += offset> 0 ? 1 : -1) {
