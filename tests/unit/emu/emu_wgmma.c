@@ -1,5 +1,6 @@
 /* wgmma.mma_async: every shape and type, A in registers and in shared memory, against products
  * worked out on the host; and descriptors against the layouts that CuTe gives for them. */
+#include "chip_sums.h"
 #include "emu_harness.h"
 
 #include <math.h>
@@ -284,7 +285,11 @@ static void expect_product(const struct form *f, bool keeps, const char *what)
             const uint32_t was = half ? d_regs[t][reg] >> shift & 0xffff : d_regs[t][reg];
             uint32_t got = half ? out_regs[t][reg] >> shift & 0xffff : out_regs[t][reg];
             double sum = keeps ? d_value(f->d, was) : 0;
-            for (unsigned e = 0; e < k; e++)
+            if (a.kind <= TF32) {
+                sum = chip_sum(va + row * k, vb + col * k, k, sum, a.kind == F16 ? -14 : -126);
+                sum = f->d[1] == '3' ? chip_f32(sum) : sum;
+            }
+            for (unsigned e = 0; e < k && a.kind > TF32; e++)
                 sum += va[row * k + e] * vb[col * k + e];
             if (got != d_bits(f, sum))
                 fail_msg("%s: row %u, column %u: got %x, want %x (%g)", what, row, col, got,

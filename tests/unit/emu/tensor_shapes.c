@@ -1,5 +1,6 @@
 /* Tensor-core instructions against matrix products in double precision and against the lane layouts
  * of the PTX ISA manual (9.7.14), written out here shape by shape. */
+#include "chip_sums.h"
 #include "emu_harness.h"
 
 #include "base/file.h"
@@ -298,6 +299,52 @@ static double product_of(const struct mma_case *c, uint64_t a, uint64_t b)
     return strstr(c->tail, "xor") ? (double)(a ^ b) : (double)(a & b);
 }
 
+/* Of f16, bf16 and tf32: so many products at once, each sum cut where it is f32. */
+static double steps_sum(enum number in, enum number out, const double *x, const double *y,
+    unsigned k, unsigned step, double sum)
+{
+    for (unsigned p = 0; p < k; p += step) {
+        sum = chip_sum(x + p, y + p, step, sum, in == F16 ? -14 : -126);
+        sum = out == F32 ? chip_f32(sum) : sum;
+    }
+    return sum;
+}
+
+static double nearest_f16(double v)
+{
+    const double unit = ldexp(1, (v == 0 || ilogb(v) < -14 ? -14 : ilogb(v)) - 10);
+    return nearbyint(v / unit) * unit;
+}
+
+/* Of 8 bits: as f16, of each four along k first the lower two, then the upper two, then the addend
+ * (SASS of ptxas 13.0). */
+static double eights_sum(
+    enum number out, const double *x, const double *y, unsigned k, double addend)
+{
+    double sum = 0, a[16], b[16];
+    for (unsigned part = 0; part < 2; part++) {
+        for (unsigned p = 0; p < k / 2; p++) {
+            a[p] = x[p / 2 * 4 + part * 2 + p % 2];
+            b[p] = y[p / 2 * 4 + part * 2 + p % 2];
+        }
+        sum = chip_sum(a, b, k / 2, sum, -14);
+        sum = out == F32 ? chip_f32(sum) : nearest_f16(sum);
+    }
+    return out == F32 ? (double)((float)sum + (float)addend) : sum + addend;
+}
+
+static double mma_sum(const struct mma_case *c, const uint64_t *a, const uint64_t *b, unsigned row,
+    unsigned col, double addend)
+{
+    double x[32], y[32];
+    for (unsigned p = 0; p < c->k; p++) {
+        x[p] = value_of(c->a, a[row * c->k + p]);
+        y[p] = value_of(c->b, b[p * c->n + col]);
+    }
+    return c->a <= TF32 ? steps_sum(c->a, c->d, x, y, c->k, c->k, addend)
+                        : eights_sum(c->d, x, y, c->k, addend);
+}
+
 static void run_mma(const struct mma_case *c)
 {
     static uint64_t a[16 * 256], b[256 * 8], s[16 * 8];
@@ -333,7 +380,9 @@ static void run_mma(const struct mma_case *c)
             unsigned row, col, bits = numbers[c->d].bits, per = (c->d == F64 ? 64 : 32) / bits;
             place_c(c, l, i, &row, &col);
             double want = value_of(c->c, s[row * c->n + col]);
-            for (unsigned p = 0; p < c->k; p++)
+            if (c->a <= E5M2)
+                want = mma_sum(c, a, b, row, col, want);
+            for (unsigned p = 0; p < c->k && c->a > E5M2; p++)
                 want += product_of(c, a[row * c->k + p], b[p * c->n + col]);
             snprintf(what, sizeof(what), "%s%s at (%u, %u)", c->shape, c->tail, row, col);
             assert_close(
@@ -654,10 +703,15 @@ static void run_wmma(const char *ptx, const struct wmma_case *c)
     bench_read(&bench, 3, d.bytes, sizeof(d.bytes));
     for (unsigned row = 0; row < c->m; row++) {
         for (unsigned col = 0; col < c->n; col++) {
-            double want = value_of(c->sum, matrix_at(&s, row, col));
-            for (unsigned p = 0; p < c->k; p++)
-                want +=
-                    value_of(c->in, matrix_at(&a, row, p)) * value_of(c->in, matrix_at(&b, p, col));
+            double want = value_of(c->sum, matrix_at(&s, row, col)), x[16], y[16];
+            for (unsigned p = 0; p < c->k; p++) {
+                x[p] = value_of(c->in, matrix_at(&a, row, p));
+                y[p] = value_of(c->in, matrix_at(&b, p, col));
+            }
+            if (c->in <= TF32)
+                want = steps_sum(c->in, c->sum, x, y, c->k, c->in == TF32 ? 4 : c->k, want);
+            for (unsigned p = 0; p < c->k && c->in > TF32; p++)
+                want += x[p] * y[p];
             snprintf(what, sizeof(what), "%s at (%u, %u)", c->kernel, row, col);
             assert_close(c->sum, matrix_at(&d, row, col), want, what);
         }
