@@ -1,8 +1,8 @@
 /* Runs on a GPU what the tests of the emulator ran (tests/unit/emu/emu_record.h) and compares bit
  * by bit:
  *
- *     keet-conform-gpu [--jobs N] [--every N] [--only TEXT] [--stall SECONDS] [--limit SECONDS]
- *                      OUT RECORDED
+ *     keet-conform-gpu [--jobs N] [--every N] [--only TEXT] [--not TEXT] [--stall SECONDS]
+ *                      [--limit SECONDS] OUT RECORDED
  *         RECORDED/PROGRAM.records, .blobs   what KEET_RECORD_FORMS=RECORDED made PROGRAM write
  *         OUT/forms.tsv       each form that is not the same: program, number, outcome, words
  *         OUT/summary.tsv     by program and operation: forms, and how many of each outcome
@@ -651,8 +651,8 @@ static bool read_folder(struct work *work, const char *folder)
     return work->nr_programs > 0;
 }
 
-/* Those whose program or form has the text. */
-static void choose(struct work *work, const char *only, unsigned every)
+/* Those whose program or form has the text `only`, and whose form does not have `unless`. */
+static void choose(struct work *work, const char *only, const char *unless, unsigned every)
 {
     uint32_t nr = 0, seen = 0;
 
@@ -663,6 +663,8 @@ static void choose(struct work *work, const char *only, unsigned every)
         for (uint32_t k = 0; k < work->programs[i].nr; k++) {
             const char *what = work->programs[i].records[k].what;
             if (only && !strstr(what, only) && !strstr(work->programs[i].name, only))
+                continue;
+            if (unless && strstr(what, unless))
                 continue;
             if (seen++ % every == 0)
                 work->items[work->nr_items++] = (struct item){(uint16_t)i, k};
@@ -780,7 +782,7 @@ static unsigned write_tables(const struct work *work, const struct results *all)
 int main(int argc, char **argv)
 {
     static struct work work = {.nr_jobs = 1, .stall_s = 15, .limit_s = 1e9};
-    const char *only = NULL, *recorded = NULL;
+    const char *only = NULL, *unless = NULL, *recorded = NULL;
     unsigned every = 1;
     bool lists = false;
 
@@ -796,6 +798,8 @@ int main(int argc, char **argv)
             work.limit_s = strtod(argv[++i], NULL);
         else if (strcmp(argv[i], "--only") == 0 && more)
             only = argv[++i];
+        else if (strcmp(argv[i], "--not") == 0 && more)
+            unless = argv[++i];
         else if (strcmp(argv[i], "--list") == 0)
             lists = true;
         else if (!lists && !work.out)
@@ -804,8 +808,9 @@ int main(int argc, char **argv)
             recorded = argv[i];
     }
     if (!recorded || every == 0 || work.nr_jobs == 0 || work.nr_jobs > MAX_JOBS) {
-        fprintf(stderr, "usage: keet-conform-gpu [--jobs N] [--every N] [--only TEXT] [--stall "
-                        "SECONDS] [--limit SECONDS] OUT RECORDED, or --list RECORDED\n");
+        fprintf(stderr,
+            "usage: keet-conform-gpu [--jobs N] [--every N] [--only TEXT] [--not "
+            "TEXT] [--stall SECONDS] [--limit SECONDS] OUT RECORDED, or --list RECORDED\n");
         return 2;
     }
     if (!read_folder(&work, recorded)) {
@@ -815,7 +820,7 @@ int main(int argc, char **argv)
     if (lists)
         return list(&work);
     mkdir(work.out, 0777);
-    choose(&work, only, every);
+    choose(&work, only, unless, every);
     struct results all = {xcalloc(work.nr_items + 1, sizeof(struct message)),
         xcalloc(work.nr_items + 1, sizeof(bool)), false};
     const bool ran = run_all(&work, &all);

@@ -33,9 +33,9 @@ static inline int sums_least(enum ptx_type type)
 /* v towards zero to 24 bits, fewer where f32 has fewer. */
 static inline double sums_cut_f32(double v)
 {
-    const double tiny = (double)(int64_t)(v * 0x1p149) * 0x1p-149;
-    const double normal = lanes_f64(lanes_bits64(v) & ~UINT64_C(0x1fffffff));
-    return fabs(v) < 0x1p-126 ? tiny : normal;
+    const bool small = fabs(v) < 0x1p-126;
+    const double tiny = (double)(int32_t)((small ? v : 0) * 0x1p149) * 0x1p-149;
+    return small ? tiny : lanes_f64(lanes_bits64(v) & ~UINT64_C(0x1fffffff));
 }
 
 /* z[j] += sum over p of x[p] * y[p * n + j], with exponents ex and ey; a sign for all products.
