@@ -299,8 +299,19 @@ static bool check_form(struct ptx_parser *p, struct ptx_inst *inst, bool second_
     return true;
 }
 
-/* The rules about modifiers that a set of required ones cannot express. */
-static bool check_modifiers(struct ptx_parser *p, const struct ptx_inst *inst)
+/* Does an integer type hold all values of another? */
+static bool holds_all(enum ptx_type to, enum ptx_type from)
+{
+    const unsigned to_bytes = ptx_type_bytes(to), from_bytes = ptx_type_bytes(from);
+
+    if (ptx_type_is_signed(to) == ptx_type_is_signed(from))
+        return to_bytes >= from_bytes;
+    return ptx_type_is_signed(to) && to_bytes > from_bytes;
+}
+
+/* The rules about modifiers that a set of required ones cannot express. NVIDIA's ptxas 13.0 has all
+ * of them. */
+static bool check_modifiers(struct ptx_parser *p, const struct ptx_inst *inst, bool second_dest)
 {
     const bool is_float = ptx_type_is_float(inst->type);
     const char *name = ptx_op_name(inst->op);
@@ -320,6 +331,15 @@ static bool check_modifiers(struct ptx_parser *p, const struct ptx_inst *inst)
     case PTX_OP_SQRT:
         return !is_float || inst->round || inst->approx || inst->full ||
                parser_fail(p, "%s: a rounding, .approx or .full is needed", name);
+    case PTX_OP_SETP:
+        return !second_dest || (inst->type != PTX_F16 && inst->type != PTX_BF16) ||
+               parser_fail(p, "setp: a second predicate with one half");
+    case PTX_OP_LOP3:
+        return inst->boolop != PTX_BOOL_XOR || parser_fail(p, "lop3: .xor");
+    case PTX_OP_CVT:
+        return !inst->sat || is_float || ptx_type_is_float(inst->type2) ||
+               inst->sub == PTX_SUB_PACK || !holds_all(inst->type, inst->type2) ||
+               parser_fail(p, "cvt: .sat where every value fits");
     case PTX_OP_BRX:
         return (inst->nr_operands == 2 && inst->operand[1].kind == PTX_OPERAND_VECTOR &&
                    inst->operand[1].vec[0].kind == PTX_OPERAND_LABEL) ||
@@ -331,7 +351,7 @@ static bool check_modifiers(struct ptx_parser *p, const struct ptx_inst *inst)
 
 bool verify_inst(struct ptx_parser *p, struct ptx_inst *inst, bool second_dest)
 {
-    if (!check_modifiers(p, inst))
+    if (!check_modifiers(p, inst, second_dest))
         return false;
     if (inst->op == PTX_OP_CALL)
         return true; /* checked as it is read */

@@ -196,6 +196,7 @@ bool decode_product(struct decoder *d)
         return decode_fail(d, "not a shape known to the emulator");
     if (p->op == PTX_OP_MMA && (p->layout_a == PTX_COL || p->layout_b == PTX_ROW))
         return decode_fail(d, "not a layout of this shape");
+    t.step = p->op == PTX_OP_WMMA && a == PTX_TF32 ? 4 : p->k; /* ptxas makes HMMA.1684 of it */
     t.satfinite = p->satfinite;
     t.xor_bits = family_of(a) == BITS && (p->boolop == PTX_BOOL_XOR || p->atom == PTX_ATOM_XOR);
     if (!registers(d, &t.a, &p->operand[1], type_bytes(a), false) ||

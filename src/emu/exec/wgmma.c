@@ -18,6 +18,7 @@
  * offset. */
 #include "emu/exec/exec.h"
 #include "emu/sem/half.h"
+#include "emu/sem/sums_cut.h"
 #include "emu/state/tensor.h"
 
 enum { ROWS = 16, MOST_N = 256, CHUNK = 16, GROUP_ROWS = 64 };
@@ -310,6 +311,23 @@ static void multiply(const struct wgmma *g, const float *a, const float *b, doub
     }
 }
 
+/* f16, bf16 and tf32: sums as the chip's. */
+static void multiply_cut(const struct wgmma *g, const float *a, const float *b, double *d)
+{
+    const int least = sums_least(g->a);
+    const double sign = g->negate_a != g->negate_b ? -1 : 1;
+    int16_t eb[32 * MOST_N];
+    sums_exponents(b, g->n * g->k, least, eb);
+    for (unsigned i = 0; i < ROWS; i++) {
+        float x[32];
+        int16_t ex[32];
+        for (unsigned p = 0; p < g->k; p++)
+            x[p] = a[(size_t)p * ROWS + i];
+        sums_exponents(x, g->k, least, ex);
+        sums_cut(g->n, g->k, x, ex, b, eb, sign, g->d == PTX_F32, d + (size_t)i * g->n);
+    }
+}
+
 /* One-bit elements: how many pairs are both 1. */
 static bool count_bits(struct block_worker *k, struct warp *w, uint32_t pc, const struct wgmma *g,
     const struct place *a, const struct place *b, double *d)
@@ -388,7 +406,7 @@ bool wgmma_step(
             return false;
         if (!load_matrix(k, w, pc, g, g->b, &pb, g->n, b))
             return false;
-        multiply(g, a, b, d);
+        (g->bits >= 16 ? multiply_cut : multiply)(g, a, b, d);
     }
     scatter_d(w, g, d);
     return true;

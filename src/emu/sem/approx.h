@@ -31,16 +31,18 @@ static inline float approx_exp2(float x)
     return (float)(p * lanes_f64((lanes_bits64(shifted) + 1023) << 52));
 }
 
-/* Beyond this the multiple of pi / 2 below has more than 20 bits, and its product with a part of pi
- * / 2 of 33 bits is not exact any more. */
-#define APPROX_SIN_MOST 0x1p20f
-
-/* sin (odd 0) or cos (odd 1) of x, |x| < APPROX_SIN_MOST; elsewhere anything. */
+/* sin (odd 0) or cos (odd 1) of x as the chip takes them: x times 1 / (2 pi) in f32, rounded
+ * towards zero (FMUL.RZ), then the sine of so many turns. The first step is what costs accuracy
+ * where x is large. */
 static inline float approx_sin(float x, unsigned odd)
 {
-    const double v = (double)x, shifted = v * 0x1.45f306dc9c883p-1 + APPROX_ROUND;
-    const double n = shifted - APPROX_ROUND;
-    const double r = ((v - n * 0x1.921fb544p+0) - n * 0x1.0b4611a6p-34) - n * 0x1.3198a2e037073p-69;
+    const double exact = (double)x * (double)0x1.45f306p-3f;
+    const float near = (float)exact;
+    const uint32_t step = fabs((double)near) > fabs(exact);
+    const double cut = (double)lanes_f32(lanes_bits(near) - step);
+    const double turns = fabs(cut) < 0x1p24 ? cut : cut - cut; /* above: whole turns */
+    const double shifted = 4 * turns + APPROX_ROUND;
+    const double r = (4 * turns - (shifted - APPROX_ROUND)) * 0x1.921fb54442d18p+0;
     const double z = r * r;
     double s = -1.0 / 1307674368000;
     s = s * z + 1.0 / 6227020800;

@@ -37,6 +37,22 @@ static inline uint32_t bf16_from_f32(float f)
     return (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : r;
 }
 
+/* Towards zero, as the chip's approximations end; infinity from 2^16 on. */
+static inline uint32_t half_cut_f32(float f)
+{
+    uint32_t bits = lanes_bits(f), sign = bits >> 16 & 0x8000u, a = bits & 0x7fffffffu;
+    uint32_t tiny = (uint32_t)(lanes_f32(a < 0x38800000u ? a : 0) * 0x1p24f);
+    uint32_t r = a < 0x38800000u ? tiny : (a - 0x38000000u) >> 13;
+    r = a >= 0x47800000u ? 0x7c00u : r;
+    return a > 0x7f800000u ? 0x7fffu : r | sign;
+}
+
+static inline uint32_t bf16_cut_f32(float f)
+{
+    uint32_t bits = lanes_bits(f);
+    return (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : bits >> 16;
+}
+
 /* v rounded to odd: a second rounding to fewer bits then gives what one rounding of v gives. */
 static inline float odd_f32(double v)
 {

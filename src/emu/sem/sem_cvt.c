@@ -5,6 +5,9 @@
  * as narrow integers are extended to it. */
 #include "emu/sem/half.h"
 
+/* What sub says of a result. */
+enum { CVT_RELU = 8, CVT_SATFINITE = 16 };
+
 static inline enum ptx_type source_type(const struct inst *in)
 {
     return (enum ptx_type)(in->imm & 0xff);
@@ -45,7 +48,8 @@ LANE_OP1(f64_u32, uint64_t, uint64_t, uint32_t, uint32_t, lanes_bits64((double)x
 LANE_OP1(f64_f32, uint64_t, uint64_t, uint32_t, uint32_t,
     lanes_bits64((double)lanes_f32(in->flags &INST_FTZ ? lanes_ftz(x) : x)))
 LANE_OP1(f32_f16, uint32_t, uint32_t, uint32_t, uint32_t, lanes_nan32(half_f32(x)))
-LANE_OP1(f32_bf16, uint32_t, uint32_t, uint32_t, uint32_t, lanes_nan32(bf16_f32(x)))
+LANE_OP1(f32_bf16, uint32_t, uint32_t, uint32_t, uint32_t, x << 16) /* NaNs as they are */
+LANE_OP1(same32, uint32_t, uint32_t, uint32_t, uint32_t, x)
 LANE_OP1(f16_f32, uint32_t, uint16_t, uint32_t, uint32_t, half_from_f32(lanes_f32(x)))
 LANE_OP1(bf16_f32_rn, uint32_t, uint16_t, uint32_t, uint32_t, bf16_from_f32(lanes_f32(x)))
 /* The wider source first; the selects keep conversions in range. */
@@ -126,6 +130,32 @@ static double to_integral(double v, enum ptx_round round)
     }
 }
 
+/* A NaN that the chip hands on with its sign and the upper bits of its fraction: from f64 to
+ * shorter types, and by .rna to tf32, where .satfinite takes the unit 2^13 off what has the highest
+ * exponent, be it infinity or NaN. */
+static uint64_t kept_nan(const struct inst *in, uint64_t bits)
+{
+    const uint32_t sign = (uint32_t)(bits >> 32 & 0x80000000u);
+    const uint32_t single = sign | 0x7fc00000u | (uint32_t)(bits >> 29 & 0x3fffffu);
+    if (in->type == PTX_F16)
+        return sign >> 16 | 0x7e00u | (uint32_t)(bits >> 42 & 0x1ffu);
+    if (in->type == PTX_BF16)
+        return single >> 16;
+    if (in->type == PTX_F32)
+        return single;
+    return ((uint32_t)bits & 0xffffe000u) - (in->sub & CVT_SATFINITE ? 0x2000u : 0);
+}
+
+static bool keeps_nan(const struct inst *in, enum ptx_round round)
+{
+    if (in->flags & INST_SAT || in->sub & CVT_RELU)
+        return false;
+    return in->type == PTX_TF32
+               ? round == PTX_RNA
+               : source_type(in) == PTX_F64 &&
+                     (in->type == PTX_F16 || in->type == PTX_BF16 || in->type == PTX_F32);
+}
+
 /* NaN: PTX ISA 9.0, 9.7.9.21: zero when neither an f64 nor an integer of 64 bits takes part, else
  * the top bit alone. */
 static uint64_t clamp_float(double v, enum ptx_type type, enum ptx_type from)
@@ -170,9 +200,6 @@ static double round_format(double v, int fraction, int least, enum ptx_round rou
         round == PTX_RNA ? copysign(floor(fabs(scaled) + 0.5), v) : to_integral(scaled, round);
     return ldexp(r, unit);
 }
-
-/* What sub says of a result. */
-enum { CVT_RELU = 8, CVT_SATFINITE = 16 };
 
 static double limit(const struct inst *in, double v, double largest, enum ptx_round round)
 {
@@ -253,7 +280,7 @@ static uint64_t store_float(const struct inst *in, const struct cvt_value *v, en
     }
     case PTX_TF32: {
         f = limit(in, round_format(f, 10, -126, round), 0x1.ffcp127, round);
-        return lanes_nan32((float)f);
+        return f != f ? 0x7fffe000u : lanes_nan32((float)f);
     }
     default:
         return 0;
@@ -270,7 +297,10 @@ static uint64_t convert(const struct inst *in, uint64_t bits)
 {
     enum ptx_round round = (enum ptx_round)(in->imm >> 8 & 0xff);
     enum ptx_type type = (enum ptx_type)in->type;
-    struct cvt_value v = load(source_type(in), bits, in->flags & INST_FTZ);
+    /* to f16, subnormals of f32 are rounded, not flushed */
+    struct cvt_value v = load(source_type(in), bits, in->flags & INST_FTZ && type != PTX_F16);
+    if (v.is_float && v.f != v.f && keeps_nan(in, round))
+        return kept_nan(in, bits);
     if (is_float_type(type))
         return store_float(in, &v, round);
     uint64_t r;
@@ -343,6 +373,7 @@ static const struct fast {
     bool sat, ftz;   /* whether .sat must be given; whether .ftz may be */
     sem_fn *run;
 } fast[] = {
+    {PTX_F32, PTX_F32, ROUND(RND_NONE), false, false, same32},
     {PTX_F32, PTX_F32, NEAREST, true, false, f32_f32_sat},
     {PTX_F32, PTX_F32, ROUND(RNI), false, false, f32_f32_rni},
     {PTX_F32, PTX_F32, ROUND(RMI), false, false, f32_f32_rmi},
@@ -354,7 +385,7 @@ static const struct fast {
     {PTX_F32, PTX_S32, NEAREST, false, false, f32_s32},
     {PTX_F32, PTX_U32, NEAREST, false, false, f32_u32},
     {PTX_F32, PTX_F16, NEAREST, false, false, f32_f16},
-    {PTX_F32, PTX_BF16, NEAREST, false, false, f32_bf16},
+    {PTX_F32, PTX_BF16, ~0u, false, false, f32_bf16},
     {PTX_F16, PTX_F32, ROUND(RN), false, false, f16_f32},
     {PTX_BF16, PTX_F32, ROUND(RN), false, false, bf16_f32_rn},
     {PTX_S32, PTX_F32, ROUND(RZI), false, false, s32_f32_rz},

@@ -114,10 +114,15 @@ static inline uint64_t max64(uint64_t x, uint64_t y)
 LANE_OP2(min_f64, uint64_t, uint64_t, uint64_t, uint64_t, min64(x, y))
 LANE_OP2(max_f64, uint64_t, uint64_t, uint64_t, uint64_t, max64(x, y))
 
-LANE_OP1(neg_f32, uint32_t, uint32_t, uint32_t, uint32_t, in32(in, x) ^ 0x80000000u)
-LANE_OP1(abs_f32, uint32_t, uint32_t, uint32_t, uint32_t, in32(in, x) & 0x7fffffffu)
-LANE_OP1(neg_f64, uint64_t, uint64_t, uint64_t, uint64_t, x ^ (uint64_t)1 << 63)
-LANE_OP1(abs_f64, uint64_t, uint64_t, uint64_t, uint64_t, x & ~((uint64_t)1 << 63))
+/* Of a NaN the chip makes the canonical one in single precision; in double it stays as it is. */
+#define IS_NAN64(x) (((x) & ~((uint64_t)1 << 63)) > UINT64_C(0x7ff0000000000000))
+LANE_OP1(neg_f32, uint32_t, uint32_t, uint32_t, uint32_t,
+    (x & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : in32(in, x) ^ 0x80000000u)
+LANE_OP1(abs_f32, uint32_t, uint32_t, uint32_t, uint32_t,
+    (x & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : in32(in, x) & 0x7fffffffu)
+LANE_OP1(neg_f64, uint64_t, uint64_t, uint64_t, uint64_t, IS_NAN64(x) ? x : x ^ (uint64_t)1 << 63)
+LANE_OP1(
+    abs_f64, uint64_t, uint64_t, uint64_t, uint64_t, IS_NAN64(x) ? x : x & ~((uint64_t)1 << 63))
 LANE_OP2(
     copysign_f32, uint32_t, uint32_t, uint32_t, uint32_t, (x & 0x80000000u) | (y & 0x7fffffffu))
 LANE_OP2(copysign_f64, uint64_t, uint64_t, uint64_t, uint64_t,
@@ -132,32 +137,8 @@ F32_OP1(tanh_f32, tanhf(F(x)), tanhf(G(x)))
 F64_OP1(rcp_f64, 1.0 / D(x))
 F64_OP1(sqrt_f64, sqrt(D(x)))
 
-/* sin (odd 0) and cos (odd 1). Few arguments are too large for the short way. */
-static void sin_cos(uint8_t *file, const struct inst *in, uint32_t mask, unsigned odd)
-{
-    uint32_t *d = (uint32_t *)(file + in->d), r[WARP_LANES], far = 0;
-    const uint32_t *a = (const uint32_t *)(file + in->a);
-    for (unsigned l = 0; l < WARP_LANES; l++)
-        r[l] = out32(in, approx_sin(G(a[l]), odd));
-    for (unsigned l = 0; l < WARP_LANES; l++)
-        far |= (uint32_t) !(fabsf(F(a[l])) < APPROX_SIN_MOST) << l;
-    for (uint32_t m = far & mask; m; m &= m - 1) {
-        const unsigned l = (unsigned)__builtin_ctz(m);
-        r[l] = out32(in, odd ? cosf(F(a[l])) : sinf(F(a[l])));
-    }
-    for (unsigned l = 0; l < WARP_LANES; l++)
-        d[l] = (mask >> l & 1) ? r[l] : d[l];
-}
-
-static void sin_f32(uint8_t *file, const struct inst *in, uint32_t mask)
-{
-    sin_cos(file, in, mask, 0);
-}
-
-static void cos_f32(uint8_t *file, const struct inst *in, uint32_t mask)
-{
-    sin_cos(file, in, mask, 1);
-}
+LANE_OP1(sin_f32, uint32_t, uint32_t, uint32_t, uint32_t, out32(in, approx_sin(G(x), 0)))
+LANE_OP1(cos_f32, uint32_t, uint32_t, uint32_t, uint32_t, out32(in, approx_sin(G(x), 1)))
 
 /* rcp.approx.ftz.f64, rsqrt.approx{.ftz}.f64 work on the upper word: the lower is zero. */
 static inline double upper(double v)
@@ -311,7 +292,7 @@ static bool test32(enum ptx_sub test, uint32_t x)
     case PTX_SUB_NOTANUMBER:
         return exponent == 255 && fraction;
     case PTX_SUB_NORMAL:
-        return exponent != 255 && exponent != 0;
+        return exponent != 255 && (exponent != 0 || !fraction); /* zeros count as normal */
     default:
         return exponent == 0 && fraction;
     }

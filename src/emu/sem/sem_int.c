@@ -57,13 +57,13 @@ static inline int64_t div_s64(int64_t x, int64_t y)
 
 static inline uint64_t rem_u64(uint64_t x, uint64_t y)
 {
-    return y ? x % y : x;
+    return y ? x % y : ~(uint64_t)0;
 }
 
 static inline int64_t rem_s64(int64_t x, int64_t y)
 {
     if (y == 0)
-        return x;
+        return -1;
     return y == -1 ? 0 : x % y;
 }
 
@@ -126,11 +126,11 @@ LANE_OP2(div_op_u32, uint32_t, uint32_t, uint32_t, uint32_t, div_u32(x, y))
 LANE_OP2(div_op_s32, uint32_t, uint32_t, uint32_t, int32_t, div_s32(x, y))
 LANE_OP2(div_op_u64, uint64_t, uint64_t, uint64_t, uint64_t, div_u64(x, y))
 LANE_OP2(div_op_s64, uint64_t, uint64_t, uint64_t, int64_t, div_s64(x, y))
-LANE_OP2(rem_op_u16, uint32_t, uint16_t, uint32_t, uint16_t, y ? x % y : x)
-LANE_OP2(rem_op_s16, uint32_t, uint16_t, uint32_t, int16_t, y ? x % y : x)
-LANE_OP2(rem_op_u32, uint32_t, uint32_t, uint32_t, uint32_t, y ? x - div_u32(x, y) * y : x)
+LANE_OP2(rem_op_u16, uint32_t, uint16_t, uint32_t, uint16_t, y ? x % y : 0xffff)
+LANE_OP2(rem_op_s16, uint32_t, uint16_t, uint32_t, int16_t, y ? x % y : -1)
+LANE_OP2(rem_op_u32, uint32_t, uint32_t, uint32_t, uint32_t, y ? x - div_u32(x, y) * y : ~0u)
 LANE_OP2(rem_op_s32, uint32_t, uint32_t, uint32_t, int32_t,
-    y ? (uint32_t)x - (uint32_t)div_s32(x, y) * (uint32_t)y : (uint32_t)x)
+    y ? (uint32_t)x - (uint32_t)div_s32(x, y) * (uint32_t)y : ~0u)
 LANE_OP2(rem_op_u64, uint64_t, uint64_t, uint64_t, uint64_t, rem_u64(x, y))
 LANE_OP2(rem_op_s64, uint64_t, uint64_t, uint64_t, int64_t, rem_s64(x, y))
 
@@ -224,10 +224,17 @@ static inline uint32_t lop3(uint32_t x, uint32_t y, uint32_t z, uint32_t lut)
 LANE_OP3(
     lop3_b32, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, lop3(x, y, z, (uint32_t)in->imm))
 
+/* The chip looks at eight bits of a position and a length in 32 bits, at all of them in 64. */
+static inline void field_ends(uint32_t *pos, uint32_t *len, unsigned width)
+{
+    const uint32_t most = width == 64 ? 128 : 255;
+    *pos = width == 64 ? (*pos < most ? *pos : most) : *pos & most;
+    *len = width == 64 ? (*len < most ? *len : most) : *len & most;
+}
+
 static inline uint64_t bfe(uint64_t x, uint32_t pos, uint32_t len, unsigned width, bool is_signed)
 {
-    pos &= 0xff;
-    len &= 0xff;
+    field_ends(&pos, &len, width);
     if (len == 0)
         return 0;
     bool sign = is_signed && (x >> (pos + len - 1 < width - 1 ? pos + len - 1 : width - 1) & 1);
@@ -240,8 +247,7 @@ static inline uint64_t bfe(uint64_t x, uint32_t pos, uint32_t len, unsigned widt
 
 static inline uint64_t bfi(uint64_t x, uint64_t base, uint32_t pos, uint32_t len, unsigned width)
 {
-    pos &= 0xff;
-    len &= 0xff;
+    field_ends(&pos, &len, width);
     if (pos >= width || len == 0)
         return base;
     uint64_t keep = len < 64 ? ((uint64_t)1 << len) - 1 : ~(uint64_t)0;
@@ -347,6 +353,8 @@ static inline uint32_t fns(uint32_t x, uint32_t base, int32_t offset)
         return x >> base & 1 ? base : ~0u;
     int step = offset > 0 ? 1 : -1;
     uint32_t left = offset > 0 ? (uint32_t)offset : 0 - (uint32_t)offset;
+    if (left == 0x80000000u)
+        return 0; /* what an H100 gives */
     for (int at = (int)base; at >= 0 && at < 32; at += step) {
         if (x >> at & 1 && --left == 0)
             return (uint32_t)at;

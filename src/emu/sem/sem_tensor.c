@@ -4,6 +4,7 @@
 #include "emu/state/tensor.h"
 
 #include "emu/sem/half.h"
+#include "emu/sem/sums_cut.h"
 
 /* The finite 8-bit float: four bits of exponent, no infinities, one NaN. */
 static inline float e4m3_f32(uint32_t b)
@@ -85,22 +86,66 @@ static void scatter(uint8_t *file, const struct fragment *f, const double *in)
     }
 }
 
-static void mma_float(uint8_t *file, const struct inst *in, uint32_t mask)
+/* Elements of 8 bits: the chip makes f16 of them, of each four along k first the lower two, then
+ * the upper two, as two products without an addend, which it adds at the end. */
+static void mma_eights(uint8_t *file, const struct inst *in, uint32_t mask)
+{
+    const struct tensor *t = in->tensor;
+    const unsigned m = t->m, n = t->n, k = t->k, half = k / 2;
+    const bool single = t->d.type == PTX_F32;
+    double wide[32 * 16], b_wide[32 * 8], c[16 * 8], d[16 * 8];
+    float a[16], b[2][16 * 8];
+    int16_t ea[16], eb[2][16 * 8];
+    (void)mask;
+    gather(file, &t->a, wide);
+    gather(file, &t->b, b_wide);
+    gather(file, &t->c, c);
+    for (unsigned p = 0; p < k; p++) {
+        for (unsigned j = 0; j < n; j++)
+            b[p / 2 % 2][(p / 4 * 2 + p % 2) * n + j] = (float)b_wide[p * n + j];
+    }
+    for (unsigned part = 0; part < 2; part++)
+        sums_exponents(b[part], half * n, sums_least(PTX_F16), eb[part]);
+    for (unsigned i = 0; i < m; i++) {
+        double *z = d + (size_t)i * n;
+        memset(z, 0, n * sizeof(*z));
+        for (unsigned part = 0; part < 2; part++) {
+            for (unsigned p = 0; p < half; p++)
+                a[p] = (float)wide[i * k + p / 2 * 4 + part * 2 + p % 2];
+            sums_exponents(a, half, sums_least(PTX_F16), ea);
+            sums_cut(n, half, a, ea, b[part], eb[part], 1, single, z);
+            for (unsigned j = 0; !single && j < n; j++)
+                z[j] = (double)half_f32(half_from_f32(odd_f32(z[j])));
+        }
+        for (unsigned j = 0; j < n; j++)
+            z[j] += c[i * n + j];
+    }
+    scatter(file, &t->d, d);
+}
+
+/* f16, bf16 and tf32: sums as the chip's. */
+static void mma_cut(uint8_t *file, const struct inst *in, uint32_t mask)
 {
     const struct tensor *t = in->tensor;
     const unsigned m = t->m, n = t->n, k = t->k;
-    double a[32 * 16], b[32 * 32], d[32 * 16]; /* m k, k n, m n are at most 512 */
+    const int least = sums_least(t->a.type);
+    double wide[32 * 32], d[32 * 16];
+    float a[32 * 16], b[32 * 32];
+    int16_t ea[32 * 16], eb[32 * 32];
     (void)mask;
-    gather(file, &t->a, a);
-    gather(file, &t->b, b);
+    gather(file, &t->a, wide);
+    for (unsigned i = 0; i < m * k; i++)
+        a[i] = (float)wide[i];
+    gather(file, &t->b, wide);
+    for (unsigned i = 0; i < k * n; i++)
+        b[i] = (float)wide[i];
     gather(file, &t->c, d);
+    sums_exponents(a, m * k, least, ea);
+    sums_exponents(b, k * n, least, eb);
     for (unsigned i = 0; i < m; i++) {
-        for (unsigned p = 0; p < k; p++) {
-            const double x = a[i * k + p], *y = b + (size_t)p * n;
-            double *z = d + (size_t)i * n;
-            for (unsigned j = 0; j < n; j++)
-                z[j] += x * y[j];
-        }
+        for (unsigned p = 0; p < k; p += t->step)
+            sums_cut(n, t->step, a + i * k + p, ea + i * k + p, b + (size_t)p * n,
+                eb + (size_t)p * n, 1, t->d.type == PTX_F32, d + i * n);
     }
     scatter(file, &t->d, d);
 }
@@ -193,5 +238,7 @@ sem_fn *LANES(sem_product)(const struct ptx_inst *p, struct inst *in)
 {
     if (in->tensor->d.type == PTX_S32)
         return mma_int;
-    return in->tensor->d.type == PTX_F64 ? mma_f64 : mma_float;
+    if (in->tensor->d.type == PTX_F64)
+        return mma_f64;
+    return in->tensor->a.bits == 8 ? mma_eights : mma_cut;
 }

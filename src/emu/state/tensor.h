@@ -7,9 +7,11 @@
  * up the shape. A fragment of A or B of f16 has more registers than the matrix needs: they hold the
  * matrix again.
  *
- * Results: products are exact; an element's products and its addend are summed in f64 and rounded
- * once, to nearest even. The manual leaves order and rounding open for all types but f64, whose
- * products are fused and added in the order of k. Integers are exact, and wrap or clamp at the end.
+ * Results. The manual leaves order and rounding open for all types but f64, whose products are
+ * fused and added in the order of k. f16, bf16 and tf32: as an H100 does it, sem/sums_cut.h.
+ * mma.sync of eight bits: as f16, by the instructions that ptxas makes of it. wgmma of eight bits:
+ * products are exact, and a sum is rounded once, to nearest even. Integers are exact, and wrap or
+ * clamp at the end.
  */
 #ifndef KEET_EMU_STATE_TENSOR_H
 #define KEET_EMU_STATE_TENSOR_H
@@ -70,6 +72,7 @@ struct bulk {
 struct tensor {
     enum tensor_kind kind;
     uint16_t m, n, k;
+    uint16_t step;              /* of floats: so many products are added at once */
     struct fragment d, a, b, c; /* loads and stores: d only */
     bool satfinite, xor_bits;   /* xor_bits: one-bit elements are combined by xor, else by and */
     bool trans;                 /* ldmatrix, stmatrix */

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "emu/emu.h"
 #include "emu/sem/sem.h"
+#include "emu_recorder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,8 +26,73 @@ struct bench {
     struct emu_result result;
     struct err err;
     uint64_t buffer[8]; /* device addresses */
-    unsigned nr_buffers;
+    uint64_t buffer_bytes[8];
+    unsigned nr_buffers, nr_launches;
+    char *ptx;                      /* where launches are recorded, or NULL */
+    const struct emu_record *about; /* what the records of its launches say beside, or NULL */
+    const char *what;               /* what they are called; NULL: as the kernel */
 };
+
+/* --- records of what was run --- */
+
+static inline struct emu_blob bench_bytes(struct bench *b, unsigned buffer)
+{
+    const uint64_t nr = b->buffer_bytes[buffer];
+    uint8_t *bytes = malloc(nr + 1);
+    if (!bytes || !emu_read(b->emu, b->buffer[buffer], bytes, nr, &b->err))
+        fail_msg("%s", b->err.text);
+    const struct emu_blob blob = recorder_blob(bytes, nr);
+    free(bytes);
+    return blob;
+}
+
+static inline void bench_record_start(
+    struct bench *b, const struct emu_launch *launch, struct emu_record *record)
+{
+    const uint32_t *each, *at;
+    uint32_t total;
+    memset(record, 0, sizeof(*record));
+    if (b->about)
+        memcpy(record, b->about, sizeof(*record));
+    record->kind = RECORD_LAUNCH;
+    if (!b->about)
+        snprintf(record->what, sizeof(record->what), "%s", b->what ? b->what : launch->kernel);
+    record->ptx = recorder_blob(b->ptx, strlen(b->ptx) + 1);
+    record->params = recorder_blob(launch->params, launch->params_bytes);
+    snprintf(record->kernel, sizeof(record->kernel), "%s", launch->kernel);
+    memcpy(record->grid, launch->grid, sizeof(record->grid));
+    memcpy(record->block, launch->block, sizeof(record->block));
+    memcpy(record->cluster, launch->cluster, sizeof(record->cluster));
+    record->smem_bytes = launch->smem_bytes;
+    if (emu_params(b->module, launch->kernel, &record->nr_params, &each, &at, &total)) {
+        for (unsigned i = 0; i < record->nr_params && i < RECORD_PARAMS; i++)
+            record->param_at[i] = at[i];
+    }
+    record->nr_buffers = b->nr_buffers;
+    record->nr_before = b->nr_launches;
+    for (unsigned i = 0; i < b->nr_buffers; i++) {
+        record->buffer[i].address = b->buffer[i];
+        record->buffer[i].before = bench_bytes(b, i);
+    }
+}
+
+static inline void bench_record_end(struct bench *b, struct emu_record *record)
+{
+    for (unsigned i = 0; i < b->nr_buffers; i++)
+        record->buffer[i].after = bench_bytes(b, i);
+    recorder_add(record);
+}
+
+static inline void bench_record_refusal(const char *ptx)
+{
+    struct emu_record record;
+    memset(&record, 0, sizeof(record));
+    record.kind = RECORD_REFUSAL;
+    record.ptx = recorder_blob(ptx, strlen(ptx) + 1);
+    recorder_add(&record);
+}
+
+/* --- modules and launches --- */
 
 /* The module, or the verdict of loading in b->result with b->module NULL; a launch then fails. */
 static inline void bench_init(struct bench *b, const char *ptx, unsigned threads)
@@ -36,6 +102,10 @@ static inline void bench_init(struct bench *b, const char *ptx, unsigned threads
     b->arena = arena_create();
     if (!emu_load(b->emu, ptx, strlen(ptx), &b->module, &b->result, &b->err))
         fail_msg("%s", b->err.text);
+    if (recorder() && b->module)
+        b->ptx = strdup(ptx);
+    else if (recorder() && b->result.verdict == VERDICT_NO_COMPILE)
+        bench_record_refusal(ptx);
 }
 
 static inline void bench_finish(struct bench *b)
@@ -43,6 +113,7 @@ static inline void bench_finish(struct bench *b)
     emu_unload(b->emu, b->module);
     emu_destroy(b->emu);
     arena_destroy(b->arena);
+    free(b->ptx);
 }
 
 /* A buffer named A, B, C ... in order, filled with the bytes given (NULL: left poisoned). */
@@ -52,6 +123,7 @@ static inline uint64_t bench_buffer(struct bench *b, const void *bytes, uint64_t
     uint64_t address = emu_alloc(b->emu, nr, name, &b->err);
     if (!address || (bytes && !emu_write(b->emu, address, bytes, nr, &b->err)))
         fail_msg("%s", b->err.text);
+    b->buffer_bytes[b->nr_buffers] = nr;
     b->buffer[b->nr_buffers++] = address;
     return address;
 }
@@ -60,6 +132,20 @@ static inline void bench_read(struct bench *b, unsigned buffer, void *bytes, uin
 {
     if (!emu_read(b->emu, b->buffer[buffer], bytes, nr, &b->err))
         fail_msg("%s", b->err.text);
+}
+
+/* What comes out is different on each device: addresses. */
+static inline void bench_do_not_record(struct bench *b)
+{
+    free(b->ptx);
+    b->ptx = NULL;
+}
+
+/* A launch that stands for itself: not of some blocks, nor on variables that one before changed. */
+static inline bool bench_can_record(const struct bench *b, const struct emu_launch *launch)
+{
+    return b->ptx && !launch->blocks && !launch->sample_blocks && !launch->probe &&
+           (b->nr_launches == 0 || !strstr(b->ptx, ".global ."));
 }
 
 /* Runs kernel k with the buffers' addresses as its parameters. */
@@ -73,8 +159,15 @@ static inline enum verdict bench_launch(struct bench *b, struct emu_launch launc
         launch.params = b->buffer;
         launch.params_bytes = sizeof(b->buffer);
     }
+    struct emu_record record;
+    const bool recorded = bench_can_record(b, &launch);
+    if (recorded)
+        bench_record_start(b, &launch, &record);
     if (!emu_launch(b->emu, b->module, &launch, b->arena, &b->result, &b->err))
         fail_msg("%s", b->err.text);
+    if (recorded && b->result.verdict == VERDICT_OK)
+        bench_record_end(b, &record);
+    b->nr_launches++;
     return b->result.verdict;
 }
 
@@ -158,6 +251,25 @@ static inline bool same_result(const struct op_case *c, uint64_t got, uint64_t w
     return off <= c->tolerance * size || (off <= 1e-44 && size < 1e-37);
 }
 
+/* What a record says of an operation beside the launch. */
+static inline void describe_op(
+    const struct op_case *c, uint64_t value[4][OP_LANES], struct emu_record *about)
+{
+    static uint8_t want[OP_LANES * 8];
+    const uint32_t each[4] = {c->d, c->a, c->b, c->c};
+    memset(about, 0, sizeof(*about));
+    snprintf(about->what, sizeof(about->what), "%s", c->text);
+    memcpy(about->each, each, sizeof(each));
+    about->tolerance = c->tolerance;
+    if (!recorder() || c->tolerance == 0)
+        return;
+    for (unsigned l = 0; l < OP_LANES; l++) {
+        const uint64_t result = c->ref(value[1][l], c->b ? value[2][l] : 0, c->c ? value[3][l] : 0);
+        memcpy(want + (size_t)l * c->d, &result, c->d);
+    }
+    about->want = recorder_blob(want, (uint64_t)OP_LANES * c->d);
+}
+
 static inline void run_op(const struct op_case *c)
 {
     static const char *const load[] = {[0] = "", [2] = "b16", [4] = "b32", [8] = "b64"};
@@ -185,6 +297,7 @@ static inline void run_op(const struct op_case *c)
     uint64_t value[4][OP_LANES];
     uint8_t packed[OP_LANES * 16] = {0};
     struct bench b;
+    struct emu_record about;
     bench_init(&b, ptx, 1);
     if (!b.module) {
         print_error("%s: %s\n", c->text, b.result.text);
@@ -197,6 +310,8 @@ static inline void run_op(const struct op_case *c)
         }
         bench_buffer(&b, packed, OP_LANES * (bytes[i] ? bytes[i] : 16));
     }
+    describe_op(c, value, &about);
+    b.about = &about;
     const struct emu_launch launch = {
         .grid = {OP_LANES / 128, 1, 1}, .block = {128, 1, 1}, .count = true, .untimed = true};
     if (bench_launch(&b, launch) != VERDICT_OK)

@@ -37,11 +37,11 @@ REF(min_s64, (s64)a < (s64)b ? a : b)
 REF(max_s64, (s64)a > (s64)b ? a : b)
 REF(min_s16, (s16)a < (s16)b ? a : b)
 REF(div_u, b ? a / b : ~(u64)0)
-REF(rem_u, b ? a % b : a)
+REF(rem_u, b ? a % b : ~(u64)0)
 REF(div_s32, (s32)b ? (s64)(s32)a / (s32)b : -1)
-REF(rem_s32, (s32)b ? (s64)(s32)a % (s32)b : (s32)a)
+REF(rem_s32, (s32)b ? (s64)(s32)a % (s32)b : -1)
 REF(div_s64, b == 0 ? -1 : (s64)b == -1 ? (s64)(0 - a) : (s64)a / (s64)b)
-REF(rem_s64, b == 0 ? (s64)a : (s64)b == -1 ? 0 : (s64)a % (s64)b)
+REF(rem_s64, b == 0 ? -1 : (s64)b == -1 ? 0 : (s64)a % (s64)b)
 REF(abs_s32, (s32)a < 0 ? 0 - a : a)
 REF(abs_s64, (s64)a < 0 ? 0 - a : a)
 REF(neg_u, 0 - a)
@@ -105,10 +105,16 @@ static u64 reverse(u64 a, unsigned width)
 REF(brev32, reverse(a, 32))
 REF(brev64, reverse(a, 64))
 
-/* The pseudo-code of the PTX manual for bfe. */
+/* The pseudo-code of the PTX manual for bfe, but in 64 bits positions are not cut to eight bits. */
 static u64 bfe(u64 a, u64 b, u64 c, unsigned msb, bool is_signed)
 {
-    unsigned pos = b & 0xff, len = c & 0xff;
+    const unsigned top = msb == 63 ? 999 : 255;
+    unsigned pos = msb == 31 ? b & top
+                   : b < top ? (unsigned)b
+                             : top,
+             len = msb == 31 ? c & top
+                   : c < top ? (unsigned)c
+                             : top;
     u64 d = 0;
     bool sign = is_signed && len ? a >> (pos + len - 1 < msb ? pos + len - 1 : msb) & 1 : false;
     for (unsigned i = 0; i <= msb; i++) {

@@ -1,5 +1,6 @@
 /* wgmma.mma_async: every shape and type, A in registers and in shared memory, against products
  * worked out on the host; and descriptors against the layouts that CuTe gives for them. */
+#include "chip_sums.h"
 #include "emu_harness.h"
 
 #include <math.h>
@@ -29,10 +30,12 @@ static uint32_t draw(void)
     return (uint32_t)(state >> 16);
 }
 
+static bool wide; /* twelve exponents, not four: sums in single precision must round */
+
 /* An element whose exponent is near that of 1, so that sums of products are exact in double. */
 static uint32_t draw_element(enum kind kind)
 {
-    const uint32_t r = draw(), e = r >> 24 & 3;
+    const uint32_t r = draw(), e = wide ? (r >> 8) % 12 - 6 : r >> 24 & 3;
     switch (kind) {
     case F16:
         return (r & 0x83ff) | (13 + e) << 10;
@@ -41,7 +44,7 @@ static uint32_t draw_element(enum kind kind)
     case TF32:
         return (r & 0x807fffff) | (125 + e) << 23;
     case E4M3:
-        return (r & 0x87) | (5 + e) << 3;
+        return (r & 0x87) | ((wide ? 7 : 5) + e) << 3;
     case E5M2:
         return (r & 0x83) | (13 + e) << 2;
     case B1:
@@ -282,7 +285,11 @@ static void expect_product(const struct form *f, bool keeps, const char *what)
             const uint32_t was = half ? d_regs[t][reg] >> shift & 0xffff : d_regs[t][reg];
             uint32_t got = half ? out_regs[t][reg] >> shift & 0xffff : out_regs[t][reg];
             double sum = keeps ? d_value(f->d, was) : 0;
-            for (unsigned e = 0; e < k; e++)
+            if (a.kind <= TF32) {
+                sum = chip_sum(va + row * k, vb + col * k, k, sum, a.kind == F16 ? -14 : -126);
+                sum = f->d[1] == '3' ? chip_f32(sum) : sum;
+            }
+            for (unsigned e = 0; e < k && a.kind > TF32; e++)
                 sum += va[row * k + e] * vb[col * k + e];
             if (got != d_bits(f, sum))
                 fail_msg("%s: row %u, column %u: got %x, want %x (%g)", what, row, col, got,
@@ -327,6 +334,7 @@ static void run_placed(struct bench *k, const struct form *f, bool keeps, const 
         .smem_bytes = SMEM,
         .params = &params,
         .params_bytes = sizeof(params)};
+    k->what = what;
     if (bench_launch(k, launch) != VERDICT_OK)
         fail_msg("%s: %s", what, k->result.text);
     bench_read(k, 1, out_regs, sizeof(out_regs));
@@ -365,6 +373,22 @@ static void run_form(struct form f)
     pack_tight(&b, 0);
     run_placed(&k, &f, nr_forms % 3 != 0, what);
     bench_finish(&k);
+}
+
+static void wide_sums(void **unused)
+{
+    wide = true;
+    for (unsigned i = 0; i < 16; i++) {
+        const unsigned n = i / 2 % 2 ? 64 : 8, regs = i % 2;
+        run_form((struct form){F16, F16, "f32", n, .regs = regs});
+        run_form((struct form){F16, F16, "f16", n, .regs = regs});
+        run_form((struct form){BF16, BF16, "f32", n, .regs = regs});
+        run_form((struct form){TF32, TF32, "f32", n, .regs = regs});
+        run_form((struct form){E4M3, E4M3, i & 4 ? "f32" : "f16", n, .regs = regs});
+        run_form((struct form){E5M2, E4M3, i & 4 ? "f32" : "f16", n, .regs = regs});
+        run_form((struct form){E5M2, E5M2, i & 4 ? "f32" : "f16", n, .regs = regs});
+    }
+    wide = false;
 }
 
 static void every_shape(void **unused)
@@ -492,7 +516,7 @@ static void outside(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape), cmocka_unit_test(descriptors),
-        cmocka_unit_test(refused), cmocka_unit_test(outside)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape), cmocka_unit_test(wide_sums),
+        cmocka_unit_test(descriptors), cmocka_unit_test(refused), cmocka_unit_test(outside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Tensor-core instructions against matrix products in double precision and against the lane layouts
  * of the PTX ISA manual (9.7.14), written out here shape by shape. */
+#include "chip_sums.h"
 #include "emu_harness.h"
 
 #include "base/file.h"
@@ -66,9 +67,33 @@ static double value_of(enum number type, uint64_t bits)
     }
 }
 
+/* Twelve exponents, so that a sum in single precision must round: still exact in double. */
+static bool wide;
+
+static uint64_t wide_bits(enum number type)
+{
+    const uint32_t r = next_bits(), e = next_bits() % 12;
+    switch (type) {
+    case F16:
+        return (r & 0x83ffu) | (7 + e) << 10;
+    case BF16:
+        return (r & 0x807fu) | (119 + e) << 7;
+    case TF32:
+        return (r & 1) << 31 | (119 + e) << 23 | (r >> 8 & 0x7fffffu);
+    case E4M3:
+        return (r & 0x87u) | (1 + e) << 3;
+    case E5M2:
+        return (r & 0x83u) | (7 + e) << 2;
+    default: /* F32 */
+        return (r & 1) << 31 | (111 + 2 * e) << 23 | (r >> 8 & 0x7fffffu);
+    }
+}
+
 /* Random bits of numbers not far from one, so that sums of products are exact in double. */
 static uint64_t random_bits(enum number type)
 {
+    if (wide && (type <= E5M2 || type == F32))
+        return wide_bits(type);
     uint32_t r = next_bits();
     double d = (double)(int32_t)(r - 0x40000000u) / (1 << 20);
     float f = (float)((int)(r % 4001) - 2000) / 16;
@@ -274,6 +299,52 @@ static double product_of(const struct mma_case *c, uint64_t a, uint64_t b)
     return strstr(c->tail, "xor") ? (double)(a ^ b) : (double)(a & b);
 }
 
+/* Of f16, bf16 and tf32: so many products at once, each sum cut where it is f32. */
+static double steps_sum(enum number in, enum number out, const double *x, const double *y,
+    unsigned k, unsigned step, double sum)
+{
+    for (unsigned p = 0; p < k; p += step) {
+        sum = chip_sum(x + p, y + p, step, sum, in == F16 ? -14 : -126);
+        sum = out == F32 ? chip_f32(sum) : sum;
+    }
+    return sum;
+}
+
+static double nearest_f16(double v)
+{
+    const double unit = ldexp(1, (v == 0 || ilogb(v) < -14 ? -14 : ilogb(v)) - 10);
+    return nearbyint(v / unit) * unit;
+}
+
+/* Of 8 bits: as f16, of each four along k first the lower two, then the upper two, then the addend
+ * (SASS of ptxas 13.0). */
+static double eights_sum(
+    enum number out, const double *x, const double *y, unsigned k, double addend)
+{
+    double sum = 0, a[16], b[16];
+    for (unsigned part = 0; part < 2; part++) {
+        for (unsigned p = 0; p < k / 2; p++) {
+            a[p] = x[p / 2 * 4 + part * 2 + p % 2];
+            b[p] = y[p / 2 * 4 + part * 2 + p % 2];
+        }
+        sum = chip_sum(a, b, k / 2, sum, -14);
+        sum = out == F32 ? chip_f32(sum) : nearest_f16(sum);
+    }
+    return out == F32 ? (double)((float)sum + (float)addend) : sum + addend;
+}
+
+static double mma_sum(const struct mma_case *c, const uint64_t *a, const uint64_t *b, unsigned row,
+    unsigned col, double addend)
+{
+    double x[32], y[32];
+    for (unsigned p = 0; p < c->k; p++) {
+        x[p] = value_of(c->a, a[row * c->k + p]);
+        y[p] = value_of(c->b, b[p * c->n + col]);
+    }
+    return c->a <= TF32 ? steps_sum(c->a, c->d, x, y, c->k, c->k, addend)
+                        : eights_sum(c->d, x, y, c->k, addend);
+}
+
 static void run_mma(const struct mma_case *c)
 {
     static uint64_t a[16 * 256], b[256 * 8], s[16 * 8];
@@ -294,6 +365,8 @@ static void run_mma(const struct mma_case *c)
     bench_init(&bench, ptx, 1);
     if (!bench.module)
         fail_msg("%s%s: %s", c->shape, c->tail, bench.result.text);
+    snprintf(what, sizeof(what), "mma.sync.aligned.%s.row.col%s", c->shape, c->tail);
+    bench.what = what;
     for (unsigned i = 0; i < 4; i++)
         bench_buffer(&bench, lanes[i], 8192);
     if (bench_run(&bench, 1, 32) != VERDICT_OK)
@@ -307,7 +380,9 @@ static void run_mma(const struct mma_case *c)
             unsigned row, col, bits = numbers[c->d].bits, per = (c->d == F64 ? 64 : 32) / bits;
             place_c(c, l, i, &row, &col);
             double want = value_of(c->c, s[row * c->n + col]);
-            for (unsigned p = 0; p < c->k; p++)
+            if (c->a <= E5M2)
+                want = mma_sum(c, a, b, row, col, want);
+            for (unsigned p = 0; p < c->k && c->a > E5M2; p++)
                 want += product_of(c, a[row * c->k + p], b[p * c->n + col]);
             snprintf(what, sizeof(what), "%s%s at (%u, %u)", c->shape, c->tail, row, col);
             assert_close(
@@ -354,8 +429,13 @@ static void mma_shapes(void **state)
         MMA("m16n8k256", 16, 8, 256, ".s32.b1.b1.s32.xor.popc", S32, B1, B1, S32),
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         run_mma(&cases[i]);
+        wide = true;
+        for (unsigned round = 0; round < 4 && cases[i].a <= E5M2; round++)
+            run_mma(&cases[i]);
+        wide = false;
+    }
 }
 
 /* One value in every element of A, B and C. */
@@ -623,10 +703,15 @@ static void run_wmma(const char *ptx, const struct wmma_case *c)
     bench_read(&bench, 3, d.bytes, sizeof(d.bytes));
     for (unsigned row = 0; row < c->m; row++) {
         for (unsigned col = 0; col < c->n; col++) {
-            double want = value_of(c->sum, matrix_at(&s, row, col));
-            for (unsigned p = 0; p < c->k; p++)
-                want +=
-                    value_of(c->in, matrix_at(&a, row, p)) * value_of(c->in, matrix_at(&b, p, col));
+            double want = value_of(c->sum, matrix_at(&s, row, col)), x[16], y[16];
+            for (unsigned p = 0; p < c->k; p++) {
+                x[p] = value_of(c->in, matrix_at(&a, row, p));
+                y[p] = value_of(c->in, matrix_at(&b, p, col));
+            }
+            if (c->in <= TF32)
+                want = steps_sum(c->in, c->sum, x, y, c->k, c->in == TF32 ? 4 : c->k, want);
+            for (unsigned p = 0; p < c->k && c->in > TF32; p++)
+                want += x[p] * y[p];
             snprintf(what, sizeof(what), "%s at (%u, %u)", c->kernel, row, col);
             assert_close(c->sum, matrix_at(&d, row, col), want, what);
         }

@@ -479,6 +479,10 @@ static void test_problems_name_the_line(void **state)
     assert_body_problem("and.s32 %r1, %r2, %r3;", false, "not for .s32");
     assert_body_problem("setp.s32 %p1, %r2, %r3;", false, "modifier is missing");
     assert_body_problem("div.f32 %f1, %f2, %f3;", false, "rounding");
+    assert_body_problem(".reg .b16 %h<3>; setp.eq.f16 %p1|%p2, %h1, %h2;", false, "one half");
+    assert_body_problem("lop3.xor.b32 %r1|%p1, %r2, %r3, %r4, 3, %p2;", false, ".xor");
+    assert_body_problem(".reg .b16 %h<3>; cvt.sat.u32.u16 %r1, %h1;", false, "every value fits");
+    assert_body_problem("cvt.sat.s64.s64 %rd1, %rd2;", false, "every value fits");
     assert_body_problem("ld.global.v2.f32 %f1, [%rd1];", false, "vector of 2");
     assert_body_problem("ld.global.f32 {%f1, %f2}, [%rd1];", false, "wrong kind");
     assert_body_problem("ld.global.f32 {}, [%rd1];", false, "wrong kind");

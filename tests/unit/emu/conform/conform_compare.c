@@ -91,10 +91,12 @@ static bool combined(bool result, u64 c)
 }
 
 /* setp: D has P in bit 0 and, of packed halves, Q in bit 1; of one value Q is the opposite before
- * it is combined. */
+ * it is combined, and of one half there is no Q. */
 static u64 set_predicates(u64 a, u64 b, u64 c)
 {
     const bool low = compare(how.pairs == 2 ? a & 0xffff : a, how.pairs == 2 ? b & 0xffff : b);
+    if (how.pairs == 1 && (now.type == F16 || now.type == BF16))
+        return combined(low, c);
     const bool second = how.pairs == 2 ? compare(a >> 16 & 0xffff, b >> 16 & 0xffff) : !low;
     return (u64)combined(low, c) | (u64)combined(second, c) << 1;
 }
@@ -142,11 +144,13 @@ static void run_setp(const char *op, const char *modifiers, void *context)
     const unsigned n = how.pairs == 2 ? 4 : type_bytes[now.type];
     const bool third = how.combine[0] != 0;
     how.negated = third && nr_forms % 2;
-    snprintf(text, sizeof(text), "%s%s%s P|Q, A, B%s;\nselp.b32 D, 1, 0, P;\n@Q or.b32 D, D, 2;",
-        third ? "setp.gt.u32 P, C, 5;\n" : "", op, modifiers,
+    const bool one = how.pairs == 1 && (now.type == F16 || now.type == BF16);
+    snprintf(text, sizeof(text), "%s%s%s %s, A, B%s;\nselp.b32 D, 1, 0, P;%s",
+        third ? "setp.gt.u32 P, C, 5;\n" : "", op, modifiers, one ? "P" : "P|Q",
         !third        ? ""
         : how.negated ? ", !P"
-                      : ", P");
+                      : ", P",
+        one ? "" : "\n@Q or.b32 D, D, 2;");
     run_form(text, 4, n, n, third ? 4 : 0, set_predicates, 0);
 }
 

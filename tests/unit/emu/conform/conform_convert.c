@@ -16,7 +16,7 @@ struct side {
 
 static struct {
     struct side to, from;
-    bool rounds, rounds_to_whole, away, satfinite;
+    bool rounds_to_whole, away, satfinite, copies; /* copies: no modifiers */
 } how;
 
 /* --- numbers of eight bits: the OCP formats e4m3 and e5m2 --- */
@@ -120,7 +120,7 @@ static double limits(double r, enum conform_type t)
 static u64 to_tf32(double v)
 {
     if (isnan(v))
-        return 0x7fffffff;
+        return 0x7fffe000;
     int e;
     frexp(v, &e);
     const double unit = ldexp(1, (e - 1 < -126 || v == 0 ? -126 : e - 1) - 10);
@@ -138,8 +138,8 @@ static u64 to_tf32(double v)
 static u64 to_float(double v, int off)
 {
     const enum conform_type t = how.to.type;
-    if (how.from.type == F32 && how.from.kind == FLOAT && now.ftz)
-        v = flushed(v, F32);
+    if (how.from.type == F32 && how.from.kind == FLOAT && now.ftz && t != F16)
+        v = flushed(v, F32); /* an H100 rounds them to f16 */
     if (how.to.kind == TF32)
         return to_tf32(v);
     if (how.to.kind == FP8)
@@ -164,8 +164,36 @@ static u64 of_integer(wide v)
     return to_float(near, off > 0 ? 1 : off < 0 ? -1 : 0);
 }
 
+/* The NaNs that an H100 does not make canonical (keet-conform-gpu): from f64 the upper bits stay;
+ * from bf16 all; a cvt of f32 that does nothing does nothing; .rna to tf32 cuts. */
+static bool kept_nan(u64 bits, u64 *r)
+{
+    const bool plain = how.from.kind == FLOAT && how.to.kind == FLOAT && !now.sat && !now.flag;
+    if (how.from.kind != FLOAT || !isnan(get(bits, how.from.type)))
+        return false;
+    if (how.to.kind == TF32 && how.away)
+        *r = (bits & 0xffffe000) - (how.satfinite ? 0x2000 : 0);
+    else if (plain && how.from.type == F64 && how.to.type == F32)
+        *r = (bits >> 32 & 0x80000000) | 0x7fc00000 | (bits >> 29 & 0x3fffff);
+    else if (plain && how.from.type == F64 && how.to.type == F16)
+        *r = (bits >> 48 & 0x8000) | 0x7e00 | (bits >> 42 & 0x1ff);
+    else if (plain && how.from.type == F64 && how.to.type == BF16)
+        *r = (bits >> 48 & 0x8000) | 0x7fc0 | (bits >> 45 & 0x3f);
+    else if (plain && how.from.type == BF16 && how.to.type == F32 && !how.rounds_to_whole &&
+             !now.ftz)
+        *r = bits << 16;
+    else if (plain && how.from.type == F32 && how.to.type == F32 && how.copies)
+        *r = bits;
+    else
+        return false;
+    return true;
+}
+
 static u64 one(u64 bits)
 {
+    u64 nan;
+    if (kept_nan(bits, &nan))
+        return nan;
     if (how.from.kind == INTEGER && how.to.kind == INTEGER) {
         const wide v = integer(bits, how.from.type);
         const u64 r = now.sat ? clamped(v, how.to.type) : (u64)v;
@@ -235,6 +263,7 @@ static void read_form(const char *modifiers)
         if (has_word(modifiers, integral) || has_word(modifiers, modes[m]))
             now.mode = m;
     }
+    how.copies = strcmp(modifiers, ".f32.f32") == 0;
     how.away = has_word(modifiers, "rna");
     how.satfinite = has_word(modifiers, "satfinite");
     now.ftz = has_word(modifiers, "ftz");

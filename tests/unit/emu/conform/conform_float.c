@@ -140,10 +140,13 @@ static u64 min_max(u64 a, u64 b, u64 c)
 
 /* --- signs --- */
 
+/* neg and abs of a NaN: the canonical one, of f64 the same (an H100, by keet-conform-gpu). */
 static u64 signs(u64 a, u64 b, u64 c)
 {
     const u64 sign = UINT64_C(1) << (8 * type_bytes[now.type] - 1);
     (void)c;
+    if (isnan(get(a, now.type)) && now.op[0] != 'c')
+        return now.type == F64 ? a : put(NAN, now.type);
     if (now.ftz && flushed(get(a, now.type), now.type) == 0)
         a &= sign;
     return now.op[0] == 'n' ? a ^ sign : now.op[0] == 'a' ? a & ~sign : (a & sign) | (b & ~sign);
@@ -233,7 +236,7 @@ static u64 tested(u64 a, u64 b, u64 c)
     case 3:
         return isnan(v);
     case 4:
-        return isfinite(v) && flushed(v, now.type) != 0;
+        return isfinite(v) && (v == 0 || flushed(v, now.type) != 0);
     default:
         return v != 0 && flushed(v, now.type) == 0;
     }
@@ -276,8 +279,14 @@ static u64 approximated(u64 a, u64 b, u64 c)
         v = log2(x);
     else
         v = tanh(x);
+    if (now.type == BF16 && is("tanh") && v != 0) /* as an H100 does: of sixteen bits of fraction */
+        v = nearbyint(v / (128 * unit_of(v, F32))) * 128 * unit_of(v, F32);
+    if (fabs(v) >= (now.type == F16 ? 0x1p16 : 0x1p128) && now.type != F64)
+        v = copysign(INFINITY, v);
     if (now.type != F64)
-        v = round_to(v, 0, now.type, RN);
+        v = round_to(v, 0, F32, RN);
+    if (now.type < F32) /* halves are cut */
+        v = round_to(v, 0, now.type, RZ);
     return put(now.ftz ? flushed(v, now.type) : v, now.type);
 }
 

@@ -48,7 +48,7 @@ static wide product(wide x, wide y)
                                     : (wide)((uwide)p >> (8 * type_bytes[now.type]));
 }
 
-/* Division by zero gives all ones, its remainder the dividend: what the chip's own routine does. */
+/* Division by zero gives all ones, and so does its remainder, on an H100 (keet-conform-gpu). */
 static wide quotient(wide x, wide y)
 {
     return y == 0 ? -1 : x / y;
@@ -74,7 +74,7 @@ static u64 arithmetic(u64 a, u64 b, u64 c)
     else if (is("div"))
         r = quotient(x, y);
     else if (is("rem"))
-        r = y == 0 ? x : x % y;
+        r = y == 0 ? -1 : x % y;
     else if (is("sad"))
         r = z + (x > y ? x - y : y - x);
     else if (is("abs"))
@@ -333,18 +333,18 @@ static u64 table_and_predicate(u64 a, u64 b, u64 c)
 {
     const u64 r = by_table(a, b, c);
     const bool q = (uint32_t)c > 5, p = (uint32_t)r != 0;
-    const bool both = now.op[0] == 'a' ? p && q : now.op[0] == 'o' ? p || q : p != q;
+    const bool both = now.op[0] == 'a' ? p && q : p || q;
     return (r & 0xffffffff) | (u64)both << 32;
 }
 
 static void tables_with_predicates(void **state)
 {
-    static const char *const bools[] = {"and", "or", "xor"};
+    static const char *const bools[] = {"and", "or"};
     char text[200];
     (void)state;
-    for (unsigned i = 0; i < 6; i++) {
-        now.op = bools[i % 3];
-        now.mode = i < 3 ? 0x80 : 0x1e;
+    for (unsigned i = 0; i < 4; i++) {
+        now.op = bools[i % 2];
+        now.mode = i < 2 ? 0x80 : 0x1e;
         snprintf(text, sizeof(text),
             ".reg .b32 r, s;\nsetp.gt.u32 Q, C, 5;\nlop3.%s.b32 r|P, A, B, C, %u, Q;\n"
             "selp.b32 s, 1, 0, P;\nmov.b64 D, {r, s};",
@@ -413,10 +413,16 @@ static void shifts(void **state)
     }
 }
 
-/* Field of c bits from bit b on; both modulo 256. Past the value it reads zeros or the sign. */
+/* Positions and lengths: modulo 256 in 32 bits, as they are in 64, which is what an H100 does. */
+static unsigned field_end(u64 v)
+{
+    return type_bytes[now.type] == 8 ? (v & 0xffffffff) > 999 ? 999 : (unsigned)v : v & 255;
+}
+
+/* Field of c bits from bit b on. Past the value it reads zeros or the sign. */
 static u64 extracted(u64 a, u64 b, u64 c)
 {
-    const unsigned n = 8 * type_bytes[now.type], pos = b & 255, len = c & 255;
+    const unsigned n = 8 * type_bytes[now.type], pos = field_end(b), len = field_end(c);
     const bool is_signed = is_signed_type(now.type);
     const unsigned top = pos + len - 1 < n - 1 ? pos + len - 1 : n - 1;
     const u64 sign = is_signed && len ? a >> top & 1 : 0;
@@ -428,7 +434,7 @@ static u64 extracted(u64 a, u64 b, u64 c)
 
 static u64 inserted(u64 a, u64 b, u64 c)
 {
-    const unsigned n = 8 * type_bytes[now.type], pos = c & 255, len = now.mode;
+    const unsigned n = 8 * type_bytes[now.type], pos = field_end(c), len = now.mode;
     u64 r = b;
     for (unsigned i = 0; i < len && pos + i < n; i++)
         r = (r & ~(UINT64_C(1) << (pos + i))) | (a >> i & 1) << (pos + i);
@@ -492,6 +498,8 @@ static u64 nth(u64 a, u64 b, u64 c)
 {
     const int base = (int)(b & 31), offset = (int)(int32_t)c;
     int64_t left = offset < 0 ? -(int64_t)offset : offset;
+    if (offset == INT32_MIN)
+        return 0;
     if (offset == 0)
         return a >> base & 1 ? (u64)base : 0xffffffff;
     for (int i = base; i >= 0 && i<32; i += offset> 0 ? 1 : -1) {

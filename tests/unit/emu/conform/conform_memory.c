@@ -236,7 +236,8 @@ static void run_batch(struct batch *batch)
     bench_init(&b, ptx, 1);
     if (!b.module)
         fail_msg("%s ...: %s", batch->form[0].text, b.result.text);
-    const uint64_t out = bench_buffer(&b, got, sizeof(got)), in = bench_buffer(&b, pattern, AREA);
+    const uint64_t out = bench_buffer(&b, got, (uint64_t)batch->nr * RESULT),
+                   in = bench_buffer(&b, pattern, AREA);
     memcpy(params, &out, 8);
     memcpy(params + 8, &in, 8);
     memcpy(params + 32, pattern, sizeof(params) - 32);
@@ -249,9 +250,10 @@ static void run_batch(struct batch *batch)
     memcpy(all, params, 32);
     memcpy(all + 32, pattern, AREA);
     launch.params = all;
+    b.what = batch->form[0].text;
     if (bench_launch(&b, launch) != VERDICT_OK)
         fail_msg("%s ...: %s", batch->form[0].text, b.result.text);
-    bench_read(&b, 0, got, sizeof(got));
+    bench_read(&b, 0, got, (uint64_t)batch->nr * RESULT);
     for (unsigned i = 0; i < batch->nr; i++)
         (batch->stores ? check_store : check_load)(&batch->form[i], got + i * (RESULT / 8));
     bench_finish(&b);
@@ -274,7 +276,7 @@ static void add_form(const char *op, const char *modifiers, void *context)
 {
     struct batch *batch = context;
     batch->form[batch->nr++] = read_form(op, modifiers);
-    if (batch->nr == BATCH)
+    if (batch->nr == BATCH || recorder())
         run_on_some_set(batch);
 }
 
@@ -477,10 +479,10 @@ static u64 atomic_with_itself(u64 a, u64 b, u64 c)
     return atomic(a, a, c);
 }
 
-/* All forms that are the plain one but for order and scope, in one kernel; those by one block only.
- */
-static void run_atomic(
-    const struct atomics *all, const char *plain, const struct place *at, unsigned vec, bool odd)
+/* All forms from `from` on that are the plain one but for order and scope, in one kernel; those by
+ * one block only. Where they are recorded, a kernel has one. Gives the place behind the last. */
+static size_t run_some_atomics(const struct atomics *all, size_t from, const char *plain,
+    const struct place *at, unsigned vec, bool odd)
 {
     static char text[1 << 15];
     struct text t = {text, text + sizeof(text)};
@@ -488,20 +490,30 @@ static void run_atomic(
     char name[FORM_BYTES];
     bool first = true;
     say(&t, ".reg .b%u t<8>, u;\n%ssetp.ne.b32 Q, %%i1, %%i1;\n", 8 * n, at->start);
-    for (size_t i = 0; i < all->nr; i++) {
-        plain_form(all->form[i], name);
+    for (; from < all->nr && (first || !recorder()); from++) {
+        plain_form(all->form[from], name);
         if (strcmp(name, plain) != 0)
             continue;
-        say_atomic(&t, all->form[i], at, vec, first, odd);
+        say_atomic(&t, all->form[from], at, vec, first, odd);
         if (first)
             say(&t, "setp.ne.u32 P, %%i2, 0;\n@P bra DONE;\n");
         first = false;
     }
+    if (first)
+        return from;
     say(&t, "DONE:\n");
     if (now.type == F64)
         say(&t, "setp.nan.f64 P, D, D;\n@P mov.b64 D, 0x7ff8000000000000;\n");
     say(&t, n == 2 ? "@Q not.b16 D, D;" : n == 4 ? "@Q not.b32 D, D;" : "@Q not.b64 D, D;");
     run_form(text, n, n, n, strstr(plain, ".cas.") ? n : 0, odd ? atomic_with_itself : atomic, 0);
+    return from;
+}
+
+static void run_atomic(
+    const struct atomics *all, const char *plain, const struct place *at, unsigned vec, bool odd)
+{
+    for (size_t from = 0; from < all->nr;)
+        from = run_some_atomics(all, from, plain, at, vec, odd);
 }
 
 static void run_plain_atomic(const struct atomics *all, const char *plain)
@@ -598,6 +610,7 @@ static void run_wide(const char *op, const char *modifiers, void *context)
         bench_init(&b, ptx, 2);
         if (!b.module)
             fail_msg("%s: %s", form, b.result.text);
+        b.what = form;
         bench_buffer(&b, NULL, sizeof(got));
         bench_buffer(&b, slots, sizeof(slots));
         if (bench_run(&b, 1, 32) != VERDICT_OK)

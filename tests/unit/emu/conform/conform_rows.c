@@ -45,6 +45,7 @@ static void run_row(enum ptx_op op, const struct row *row)
     snprintf(ptx + strlen(ptx), sizeof(ptx) - strlen(ptx), "%s\nst.global.u32 [E], D;\nret;\n}\n",
         row->text);
     bench_init(&b, ptx, 1);
+    b.what = row->text;
     bench_buffer(&b, zero, sizeof(zero));
     bench_buffer(&b, zero, sizeof(zero));
     const enum verdict v = b.module ? bench_run(&b, 1, 32) : b.result.verdict;

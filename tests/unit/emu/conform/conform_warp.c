@@ -178,6 +178,7 @@ static void run_warps(const struct form *f)
     bench_init(&b, ptx, 1);
     if (!b.module)
         fail_msg("%s: %s", f->text, b.result.text);
+    b.what = f->text;
     bench_buffer(&b, NULL, sizeof(got));
     bench_buffer(&b, in.a, sizeof(in.a));
     bench_buffer(&b, in.b, sizeof(in.b));
