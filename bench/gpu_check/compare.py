@@ -14,7 +14,7 @@ EXPLAINED = {
     "smsp__sass_branch_targets.sum": IF_CONVERTED,
     "smsp__sass_branch_targets_threads_divergent.sum": IF_CONVERTED,
     "keet__flops.sum": "ptxas fuses and expands: divisions and square roots become several operations",
-    "sm__inst_executed_pipe_tensor.sum": "one matrix instruction of PTX is one or more of SASS",
+    "keet__warp_inst_executed_op_matrix.sum": "one matrix instruction of PTX is one or more of SASS",
 }
 EXPLAINED_BEGINNINGS = {"smsp__sass_thread_inst_executed_op_": SASS_DIFFERS}
 TOLERANCE = {"counted": 0.01, "sampled": 0.05}

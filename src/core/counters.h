@@ -21,7 +21,9 @@ enum provenance {
     PROV_MEASURED, /* a GPU's clock or counter */
     PROV_COUNTED,  /* exact, by the emulator or the compiler */
     PROV_SAMPLED,  /* counted on a sample of blocks and scaled up */
-    PROV_MODELLED, /* an estimate */
+    PROV_EMULATED, /* counted by the emulator beside a GPU's run (profile/emulated.h) */
+    PROV_EMULATED_SAMPLE, /* the same on a sample of blocks, scaled up */
+    PROV_MODELLED,        /* an estimate */
     NR_PROVENANCES
 };
 
@@ -48,7 +50,7 @@ struct line_cost {
     unsigned line;
     double warp_inst, thread_inst;
     double global_requests, global_sectors, global_sectors_ideal;
-    double global_bytes;   /* that lanes asked for */
+    double global_bytes;   /* each byte once that a warp's instruction asks for */
     unsigned access_bytes; /* widest global access per lane on the line, 0 when none */
     double shared_requests, shared_wavefronts, shared_wavefronts_ideal;
     double local_requests, atomics, barriers;

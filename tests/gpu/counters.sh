@@ -44,7 +44,7 @@ import sys
 node = json.load(open(sys.argv[1]))
 node = node.get("best", node)
 metrics = node["metrics"]
-value = sum(ord(c) * (i + 1) for i, c in enumerate("smsp__inst_executed.sum"))
+value = sum(ord(c) * (i + 1) for i, c in enumerate("sm__inst_executed.sum"))
 assert metrics["smsp__inst_executed.sum"]["value"] == value, metrics
 assert node["no_counters"] is None
 assert len(metrics) >= 54, len(metrics)

@@ -62,7 +62,7 @@ import csv
 import sys
 
 rows = [row for row in csv.reader(open(sys.argv[1])) if len(row) > 1]
-column = rows[0].index("smsp__inst_executed.sum")
+column = rows[0].index("sm__inst_executed.sum")
 value = float(rows[2][column].replace(",", ""))
 rows[2][column] = f"{value * 1.02:,.0f}"
 csv.writer(open(sys.argv[1], "w"), quoting=csv.QUOTE_ALL).writerows(rows)
