@@ -102,6 +102,13 @@ const char *wait_reason_name(enum wait_reason stall)
     return names[stall];
 }
 
+bool counters_lines_emulated(const struct counters *c)
+{
+    const enum provenance from = c->metric[METRIC_BARRIERS].from; /* which no GPU counts */
+
+    return from == PROV_EMULATED || from == PROV_EMULATED_SAMPLE;
+}
+
 bool line_waits_for(const struct line_cost *line, enum wait_reason *stall)
 {
     *stall = WAIT_LONG;

@@ -105,7 +105,7 @@ static const struct example examples[] = {
             {METRIC_GLOBAL_LD_REQUESTS, 3},
             {METRIC_GLOBAL_LD_SECTORS, 16 + 1 + 5},
             {METRIC_GLOBAL_LD_SECTORS_IDEAL, 16 + 1 + 4}, /* 512, 4 and 128 distinct bytes */
-            {METRIC_GLOBAL_LD_BYTES, 512 + 128 + 128},    /* as asked for by lanes */
+            {METRIC_GLOBAL_LD_BYTES, 512 + 4 + 128},      /* a broadcast's bytes are one lane's */
             {METRIC_GLOBAL_UNIQUE_BYTES, 512},
             {METRIC_GLOBAL_ST_REQUESTS, 0},
             {METRIC_WARP_INST, 16},
@@ -214,6 +214,23 @@ static const struct example examples[] = {
             {METRIC_LOCAL_BYTES, 3 * 128},
             {METRIC_GLOBAL_LD_REQUESTS, 0},
             {METRIC_GLOBAL_ST_REQUESTS, 0},
+            {METRIC_TIME_NS, -1},
+        },
+    },
+    {
+        "two rows of a matrix: half a warp reads one value each, and all the same 16",
+        HEAD INDEX "shr.u32 %r6, %r4, 4;\nand.b32 %r7, %r4, 15;\n"
+                   "mul.wide.u32 %rd4, %r6, 256;\nadd.s64 %rd5, %rd1, %rd4;\n"
+                   "mul.wide.u32 %rd6, %r7, 4;\nadd.s64 %rd7, %rd1, %rd6;\n"
+                   "ld.global.f32 %f1, [%rd5];\nld.global.f32 %f2, [%rd7];\n"
+                   "st.global.f32 [%rd2], %f1;\n" TAIL,
+        1,
+        32,
+        {
+            {METRIC_GLOBAL_LD_REQUESTS, 2},
+            {METRIC_GLOBAL_LD_SECTORS, 2 + 2},
+            {METRIC_GLOBAL_LD_BYTES, 2 * 4 + 16 * 4}, /* 72 of 256: matmul.cu on an H100 */
+            {METRIC_GLOBAL_ST_BYTES, 4},
             {METRIC_TIME_NS, -1},
         },
     },
@@ -414,7 +431,7 @@ static const struct example examples[] = {
             {METRIC_GLOBAL_LD_SECTORS, 3 * 4}, /* the same 128 bytes, whatever the order */
             {METRIC_GLOBAL_LD_SECTORS_IDEAL, 3 * 4},
             {METRIC_GLOBAL_ST_SECTORS, 3},
-            {METRIC_GLOBAL_ST_BYTES, 3 * 128}, /* as asked for by lanes */
+            {METRIC_GLOBAL_LD_BYTES, 3 * 128}, {METRIC_GLOBAL_ST_BYTES, 3 * 4}, /* one word each */
             {METRIC_GLOBAL_UNIQUE_BYTES, 128 + 32},
             {METRIC_TIME_NS, -1},
         },

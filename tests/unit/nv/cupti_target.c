@@ -23,7 +23,7 @@ static int a_context;
 
 enum { NR_LAUNCHES = 4 };
 static const char *const three[] = {
-    "smsp__inst_executed.sum", "dram__bytes.sum", "sm__cycles_elapsed.max"};
+    "sm__inst_executed.sum", "dram__bytes.sum", "sm__cycles_elapsed.max"};
 
 /* ---- work ---- */
 

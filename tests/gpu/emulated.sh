@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# usage: emulated.sh keet-opt libkeet-cuda.so libkeet-fake-cupti.so
+# A GPU counts nothing by source line: the emulator's run of the same kernel fills that in, marked as
+# the emulator's, and so `explain` finds on a GPU what it finds on the emulator.
+set -euo pipefail
+program=$1
+driver=$2
+fake=$3
+. "$(dirname "$0")/scratch.sh"
+cd "$folder"
+ln -s "$fake" libcupti.so
+for kernel in matmul histogram; do
+    "$program" explain "$source/kernels/$kernel.cu" --device emu --cache cache --json >"$kernel.emu.json"
+    KEET_CUDA_DRIVER=$driver "$program" explain "$source/kernels/$kernel.cu" --device gpu --cache cache \
+        --json >"$kernel.gpu.json"
+done
+KEET_CUDA_DRIVER=$driver KEET_CUPTI=$folder/libcupti.so "$program" run "$source/kernels/matmul.cu" \
+    --device gpu --cache cache --json >counters.json
+KEET_CUDA_DRIVER=$driver "$program" run "$source/kernels/matmul.cu" --device gpu --cache cache >text
+grep -q 'By line, as counted on the emulator' text || { cat text; exit 1; }
+
+python3 - <<'PYTHON'
+import json
+
+EMULATED = {"counted on the emulator", "sampled on the emulator"}
+
+
+def node(path):
+    document = json.load(open(path))
+    return document.get("best", document)
+
+
+for kernel in ("matmul", "histogram"):
+    emu, gpu = node(f"{kernel}.emu.json"), node(f"{kernel}.gpu.json")
+    first = [[(f["tool"], f["line"]) for f in n["findings"]][:1] for n in (emu, gpu)]
+    assert first[0] and first[0] == first[1], (kernel, first)
+    name = "smsp__sass_data_bytes_mem_global_op_ld.sum"
+    assert gpu["metrics"][name]["value"] == emu["metrics"][name]["value"], (kernel, name)
+    assert gpu["metrics"][name]["from"] in EMULATED, gpu["metrics"][name]
+    assert gpu["metrics"]["gpu__time_duration.sum"]["from"] not in EMULATED
+    # what the model of time estimates is not taken for a GPU's
+    assert "lts__t_sectors_op_read.sum" in emu["metrics"]
+    assert "lts__t_sectors_op_read.sum" not in gpu["metrics"], kernel
+
+# What CUPTI counts stays, and only the rest is the emulator's.
+metrics = node("counters.json")["metrics"]
+assert metrics["smsp__sass_data_bytes_mem_global_op_ld.sum"]["from"] not in EMULATED, metrics
+assert metrics["keet__thread_inst_executed_op_special.sum"]["from"] in EMULATED, metrics
+assert metrics["keet__warp_inst_executed_op_barrier.sum"]["from"] in EMULATED, metrics
+PYTHON
+echo "the emulator's counts beside a GPU's"
