@@ -25,7 +25,7 @@ enum { SKIPPED = 77, MOST_SAMPLES = 10000 };
  * much. Where the data stay in L2, what goes to DRAM all the same is noise: of L2's traffic, this
  * much. */
 static const double count_tolerance = 0.01, rate_tolerance = 0.25, points = 5;
-static const double conflict_noise = 0.01, dram_noise = 0.1;
+static const double conflict_noise = 0.03, dram_noise = 0.1;
 enum { SECTOR_BYTES = 32 };
 
 struct folder {
