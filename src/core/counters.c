@@ -86,9 +86,8 @@ bool metric_parse(const char *name, enum metric *metric)
 
 const char *provenance_name(enum provenance from)
 {
-    static const char *const names[NR_PROVENANCES] = {
-        "absent", "measured", "counted", "sampled", "counted on the emulator",
-        "sampled on the emulator", "modelled"};
+    static const char *const names[NR_PROVENANCES] = {"absent", "measured", "counted", "sampled",
+        "counted on the emulator", "sampled on the emulator", "modelled"};
 
     return names[from];
 }

@@ -17,11 +17,11 @@ enum metric {
 };
 
 enum provenance {
-    PROV_ABSENT,   /* not known: the value means nothing */
-    PROV_MEASURED, /* a GPU's clock or counter */
-    PROV_COUNTED,  /* exact, by the emulator or the compiler */
-    PROV_SAMPLED,  /* counted on a sample of blocks and scaled up */
-    PROV_EMULATED, /* counted by the emulator beside a GPU's run (profile/emulated.h) */
+    PROV_ABSENT,          /* not known: the value means nothing */
+    PROV_MEASURED,        /* a GPU's clock or counter */
+    PROV_COUNTED,         /* exact, by the emulator or the compiler */
+    PROV_SAMPLED,         /* counted on a sample of blocks and scaled up */
+    PROV_EMULATED,        /* counted by the emulator beside a GPU's run (profile/emulated.h) */
     PROV_EMULATED_SAMPLE, /* the same on a sample of blocks, scaled up */
     PROV_MODELLED,        /* an estimate */
     NR_PROVENANCES

@@ -302,7 +302,7 @@ static bool find_metric(const char *name, enum metric *metric)
 struct building {
     struct imported_kernel kernel;
     const char *process;
-    double stalls; /* all stall ratios, those unknown to us included */
+    double stalls;                     /* all stall ratios, those unknown to us included */
     double tensor_pipe, tensor_halves; /* instructions; NAN: not given */
 };
 

@@ -160,8 +160,8 @@ static double narrow_sectors(const struct line_cost *line)
     return line->access_bytes > 0 && line->access_bytes <= 4 ? line->global_sectors : 0;
 }
 
-/* The bytes of a lane in the access by which a byte comes, in the mean over all bytes. Without counts
- * by line, what a request asks for, shared out over 32 lanes: broadcasts make it smaller. */
+/* The bytes of a lane in the access by which a byte comes, in the mean over all bytes. Without
+ * counts by line, what a request asks for, shared out over 32 lanes: broadcasts make it smaller. */
 static double bytes_per_lane(const struct tool_input *in, double asked, double requests)
 {
     double bytes = 0, wide = 0;
@@ -237,8 +237,8 @@ static double loaded_bytes(const struct tool_input *in)
     return most > 0 ? fmin(in->unique_bytes, most) : in->unique_bytes;
 }
 
-/* How often warps ask for the same bytes. The count has each byte once that an instruction of a warp
- * asks for, so that a broadcast, which costs one access, is no reuse. */
+/* How often warps ask for the same bytes. The count has each byte once that an instruction of a
+ * warp asks for, so that a broadcast, which costs one access, is no reuse. */
 /* Fewer blocks would cost more than reuse in registers saves. */
 static bool is_thin(const struct tool_input *in)
 {

@@ -34,7 +34,8 @@ static const struct metrics_map_row rows[] = {
     ONE(INST_CONVERSION, THREAD("conversion")),
     ONE(INST_CONTROL, THREAD("control")),
     ONE(INST_MEMORY, THREAD("memory")),
-    /* ptxas moves constants by HFMA2, which the tensor pipe executes: one a warp in plain f32 code. */
+    /* ptxas moves constants by HFMA2, which the tensor pipe executes: one a warp in plain f32 code.
+     */
     {.metric = METRIC_INST_TENSOR, .terms = {{PIPE_TENSOR, 1}, {PIPE_TENSOR_HALVES, -1}}},
     /* SASS computes in halves by twos: HADD2, HMUL2, HFMA2. */
     {.metric = METRIC_FLOPS,

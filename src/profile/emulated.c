@@ -132,8 +132,7 @@ static void take_waiting(struct line_cost *line, const struct line_cost *from)
 }
 
 /* All lines of both, rising: the emulator's counts, and the waiting that the GPU has sampled. */
-static void take_lines(
-    struct counters *to, const struct counters *emulated, struct arena *arena)
+static void take_lines(struct counters *to, const struct counters *emulated, struct arena *arena)
 {
     struct line_cost *lines = arena_array(arena, to->nr_lines + emulated->nr_lines, sizeof(*lines));
     unsigned nr = 0, a = 0, b = 0;

@@ -87,9 +87,9 @@ static double allowed_of(enum metric metric, const struct counters *theirs)
         return rate_tolerance * b +
                dram_noise * SECTOR_BYTES * counters_get(theirs, METRIC_L2_SECTORS);
     default:
-        return is_exact(metric) ? count_tolerance * b
-                                : rate_tolerance * b +
-                                      (strcmp(metric_unit(metric), "%") == 0 ? points : 0);
+        return is_exact(metric)
+                   ? count_tolerance * b
+                   : rate_tolerance * b + (strcmp(metric_unit(metric), "%") == 0 ? points : 0);
     }
 }
 
@@ -284,7 +284,8 @@ static bool check_kernels(struct folder *f, struct err *err)
     printf("%u kernels, %u values compared with Nsight Compute's, %u wrong\n", nr, f->nr_compared,
         f->nr_wrong);
     if (f->nr_unlike > 0)
-        printf("%u values not compared: Nsight Compute had emptied the caches and locked the clocks\n",
+        printf(
+            "%u values not compared: Nsight Compute had emptied the caches and locked the clocks\n",
             f->nr_unlike);
     return ok && (nr > 0 || err_set(err, "%s: no kernels", f->path));
 }

@@ -431,7 +431,8 @@ static const struct example examples[] = {
             {METRIC_GLOBAL_LD_SECTORS, 3 * 4}, /* the same 128 bytes, whatever the order */
             {METRIC_GLOBAL_LD_SECTORS_IDEAL, 3 * 4},
             {METRIC_GLOBAL_ST_SECTORS, 3},
-            {METRIC_GLOBAL_LD_BYTES, 3 * 128}, {METRIC_GLOBAL_ST_BYTES, 3 * 4}, /* one word each */
+            {METRIC_GLOBAL_LD_BYTES, 3 * 128},
+            {METRIC_GLOBAL_ST_BYTES, 3 * 4}, /* one word each */
             {METRIC_GLOBAL_UNIQUE_BYTES, 128 + 32},
             {METRIC_TIME_NS, -1},
         },
