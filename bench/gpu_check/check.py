@@ -51,9 +51,12 @@ class Check:
         self.say(f"{ {True: 'holds', False: 'DOES NOT HOLD', None: 'not looked at'}[holds] }: "
                  f"{what}: {words}")
 
-    def keet(self, *arguments, seconds=120, cpu_only=False):
-        """(exit code, stdout, stderr) of keet-opt; 124 when it took too long."""
+    def keet(self, *arguments, seconds=120, cpu_only=False, counts=True):
+        """(exit code, stdout, stderr) of keet-opt; 124 when it took too long. Not counts: the GPU
+        takes times alone."""
         environment = dict(os.environ)
+        if not counts:
+            environment["KEET_CUPTI"] = "none"
         if cpu_only:
             environment.pop("KEET_CUDA_DRIVER", None)
         command = [self.options.program, *map(str, arguments), "--cache", str(self.work / "cache")]
@@ -222,7 +225,8 @@ def variants_of(check, kernel, budget, seconds):
     """Distinct variants that the GPU timed: (number, source, time)."""
     database = check.work / f"{kernel.stem}.db"
     check.keet(kernel, "--device", "gpu", "--budget", str(budget), "--policy", "random", "--seed", "1",
-               "--db", database, "-o", check.work / f"{kernel.stem}.best.cu", "-q", seconds=seconds)
+               "--db", database, "-o", check.work / f"{kernel.stem}.best.cu", "-q", seconds=seconds,
+               counts=False)
     if not database.exists():
         return []
     with sqlite3.connect(database) as db:

@@ -106,8 +106,7 @@ double counters_limiters(const struct counters *counters, struct str *names);
 bool metric_is_cure(enum metric metric);
 const char *metric_unit(enum metric metric);
 bool metric_parse(const char *name, enum metric *metric);
-const char *provenance_name(
-    enum provenance from); /* "absent", "measured", "counted", "sampled", "modelled" */
+const char *provenance_name(enum provenance from); /* "absent", "measured", ..., "modelled" */
 
 /* The most frequent reason for which warps wait at a line; false: not known. */
 /* Does a GPU's profile have the emulator's counts by line? */

@@ -134,7 +134,8 @@ static void take_waiting(struct line_cost *line, const struct line_cost *from)
 /* All lines of both, rising: the emulator's counts, and the waiting that the GPU has sampled. */
 static void take_lines(struct counters *to, const struct counters *emulated, struct arena *arena)
 {
-    struct line_cost *lines = arena_array(arena, to->nr_lines + emulated->nr_lines, sizeof(*lines));
+    struct line_cost *lines =
+        arena_array(arena, to->nr_lines + emulated->nr_lines + 1, sizeof(*lines));
     unsigned nr = 0, a = 0, b = 0;
 
     while (a < emulated->nr_lines || b < to->nr_lines) {
@@ -158,12 +159,21 @@ static void take_lines(struct counters *to, const struct counters *emulated, str
 
 static void take(struct profile *to, const struct profile *emulated, struct arena *arena)
 {
+    struct profile sum = *to;
+
     for (unsigned i = 0; i < to->nr_launches; i++) {
         take_metrics(&to->launches[i], &emulated->launches[i]);
         take_lines(&to->launches[i], &emulated->launches[i], arena);
     }
-    take_metrics(&to->total, &emulated->total);
-    take_lines(&to->total, &emulated->total, arena);
+    /* Some metrics are known of all launches together only: these stay. */
+    profile_sum(&sum, arena);
+    for (int m = 0; m < NR_METRICS; m++)
+        if (!counters_has(&to->total, (enum metric)m))
+            to->total.metric[m] = sum.total.metric[m];
+    to->total.lines = sum.total.lines;
+    to->total.nr_lines = sum.total.nr_lines;
+    to->total.blocks_run = sum.total.blocks_run;
+    to->total.blocks_all = sum.total.blocks_all;
 }
 
 void emulated_fill(struct emulated *e, struct candidate *c)

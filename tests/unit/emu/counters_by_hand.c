@@ -439,6 +439,18 @@ static const struct example examples[] = {
     },
 };
 
+/* The lines share what the metrics have in all; atomics' bytes are in lines only. */
+static void check_lines(const struct example *example, const struct counters *c)
+{
+    double bytes = 0;
+
+    for (unsigned i = 0; i < c->nr_lines; i++)
+        bytes += c->lines[i].global_bytes;
+    if (counters_get(c, METRIC_GLOBAL_ATOMICS) == 0 &&
+        bytes != counters_get(c, METRIC_GLOBAL_LD_BYTES) + counters_get(c, METRIC_GLOBAL_ST_BYTES))
+        fail_msg("%s: %g bytes by line", example->name, bytes);
+}
+
 static void check_example(struct emu *emu, const struct example *example)
 {
     struct arena *arena = arena_create();
@@ -475,6 +487,7 @@ static void check_example(struct emu *emu, const struct example *example)
             fail_msg("%s: %s is %g (%s), by hand %g", example->name, metric_name(e->metric),
                 c->value, provenance_name(c->from), e->value);
     }
+    check_lines(example, &result.counters);
     emu_unload(emu, module);
     emu_free(emu, params[0]);
     emu_free(emu, params[1]);
