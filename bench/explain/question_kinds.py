@@ -30,7 +30,7 @@ UNITS = {
     "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active": "the integer pipe",
     "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active": "the FP64 pipe",
     "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active": "the special-function pipe",
-    "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active": "the tensor pipe",
+    "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active": "the tensor pipe",
     "smsp__issue_active.avg.pct_of_peak_sustained_active": "the issue slots",
 }
 COUNTERS = {

@@ -13,10 +13,14 @@ import re
 import sqlite3
 import subprocess
 import sys
+import tarfile
 import time
 from pathlib import Path
 
 import compare
+
+# An original that takes longer than this on the card takes most of a minute for each ten variants.
+SLOW_NS = 20e6
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -34,7 +38,7 @@ class Check:
         self.work.mkdir(parents=True, exist_ok=True)
         self.holds = []  # (what, True | False | None: could not be looked at, words)
         self.tables = []
-        self.seconds = {}
+        self.gpu_ns = {}  # kernel -> time of the original
 
     def left(self):
         return self.options.seconds - (time.monotonic() - self.began)
@@ -47,9 +51,12 @@ class Check:
         self.say(f"{ {True: 'holds', False: 'DOES NOT HOLD', None: 'not looked at'}[holds] }: "
                  f"{what}: {words}")
 
-    def keet(self, *arguments, seconds=120, cpu_only=False):
-        """(exit code, stdout, stderr) of keet-opt; 124 when it took too long."""
+    def keet(self, *arguments, seconds=120, cpu_only=False, counts=True):
+        """(exit code, stdout, stderr) of keet-opt; 124 when it took too long. Not counts: the GPU
+        takes times alone."""
         environment = dict(os.environ)
+        if not counts:
+            environment["KEET_CUPTI"] = "none"
         if cpu_only:
             environment.pop("KEET_CUDA_DRIVER", None)
         command = [self.options.program, *map(str, arguments), "--cache", str(self.work / "cache")]
@@ -186,6 +193,7 @@ def kernels(check, pool):
             rows.append((kernel.stem, "failed", "", "", "", why or emu_why))
             wrong.append(kernel.stem)
             continue
+        check.gpu_ns[kernel] = gpu["time_ns"]
         verdict, error = compare_results(kernel, gpu_folder, emu_folder)
         if verdict == "wrong":
             wrong.append(kernel.stem)
@@ -213,12 +221,12 @@ def kernels(check, pool):
         check.judge("counted metrics within 1% or explained", None, absent or "no kernel ran")
 
 
-def variants_of(check, kernel, budget):
+def variants_of(check, kernel, budget, seconds):
     """Distinct variants that the GPU timed: (number, source, time)."""
     database = check.work / f"{kernel.stem}.db"
     check.keet(kernel, "--device", "gpu", "--budget", str(budget), "--policy", "random", "--seed", "1",
-               "--db", database, "-o", check.work / f"{kernel.stem}.best.cu", "-q",
-               seconds=min(90, check.left() - 60))
+               "--db", database, "-o", check.work / f"{kernel.stem}.best.cu", "-q", seconds=seconds,
+               counts=False)
     if not database.exists():
         return []
     with sqlite3.connect(database) as db:
@@ -230,10 +238,46 @@ def variants_of(check, kernel, budget):
     return found
 
 
-def emulated_time(check, path):
-    node, _ = check.node(path, "--device", "emu", "--threads", "1", cpu_only=True,
-                         seconds=min(120, check.left()))
-    return node["time_ns"] if node else None
+class Emulation:
+    """Variants whose times the emulator models beside the GPU's searches, one to a core."""
+
+    def __init__(self, check, pool):
+        self.check, self.pool = check, pool
+        self.pending, self.took = [], []
+
+    def run(self, path):
+        began = time.monotonic()
+        node, _ = self.check.node(path, "--device", "emu", "--threads", "1", cpu_only=True,
+                                  seconds=min(120, self.check.left()))
+        self.took.append(time.monotonic() - began)
+        return node["time_ns"] if node else None
+
+    def add(self, kernel, number, source, time_ns):
+        path = self.check.work / f"{kernel.stem}.{number}.cu"
+        path.write_text(source, encoding="utf-8")
+        self.pending.append((kernel.stem, number, time_ns, self.pool.submit(self.run, path)))
+
+    def behind(self):
+        """Seconds until all that is pending will be done, about."""
+        waiting = sum(not row[3].done() for row in self.pending)
+        mean = sum(self.took) / len(self.took) if self.took else 1
+        return math.ceil(waiting / self.check.options.jobs) * mean
+
+    def pairs(self):
+        rows = [(name, number, ns, future.result()) for name, number, ns, future in self.pending]
+        return [row for row in rows if row[3]]
+
+
+def keep_sources(check, pairs):
+    """The sources of all variants in one file, so that the model can be tried on them again."""
+    def plain(member):
+        member.uid = member.gid = member.mtime = 0
+        member.uname = member.gname = ""
+        return member
+
+    with tarfile.open(check.out / "variants.tar.xz", "w:xz") as file:
+        for name, number, *_ in pairs:
+            file.add(check.work / f"{name}.{number}.cu", f"{name}.{number}.cu", filter=plain)
 
 
 def time_model(check, pool):
@@ -241,17 +285,17 @@ def time_model(check, pool):
     wanted = check.options.variants
     order = list(check.options.kernels)
     random.Random(1).shuffle(order)
+    order.sort(key=lambda kernel: check.gpu_ns.get(kernel, 0) > SLOW_NS)
     budget = math.ceil(wanted * 1.5 / len(order)) + 1
-    pending = []
+    emulation = Emulation(check, pool)
     for kernel in order:
-        if check.left() < 120 and not check.dry:
+        seconds = min(45, check.left() - emulation.behind() - 30)
+        if seconds < 10 and not check.dry:
             break
-        for number, source, time_ns in variants_of(check, kernel, budget):
-            path = check.work / f"{kernel.stem}.{number}.cu"
-            path.write_text(source, encoding="utf-8")
-            pending.append((kernel.stem, number, time_ns, pool.submit(emulated_time, check, path)))
-    pairs = [(name, number, time_ns, future.result()) for name, number, time_ns, future in pending]
-    pairs = [pair for pair in pairs if pair[3]]
+        for number, source, time_ns in variants_of(check, kernel, budget, max(seconds, 10)):
+            emulation.add(kernel, number, source, time_ns)
+    pairs = emulation.pairs()
+    keep_sources(check, pairs)
     check.table("Variants", ("kernel", "node", "GPU ns", "emulator ns (modelled)"), pairs,
                 "variants.tsv")
     rows, logs = [], ([], [])
@@ -329,7 +373,8 @@ def report(check, facts):
     for name, head, rows, file in check.tables:
         lines += ["", f"## {name}", ""]
         if len(rows) > 60:
-            lines += [f"{len(rows)} rows, in [{file}]({file})."]
+            lines += [f"{len(rows)} rows, in [{file}]({file})." +
+                      (" Their sources are in variants.tar.xz." if name == "Variants" else "")]
             continue
         lines += ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
         lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]

@@ -59,8 +59,22 @@ bool metric_is_cure(enum metric metric)
 #undef CURE
 }
 
+/* Names that databases of earlier versions have, and another name of the same count. */
+static const struct {
+    const char *name;
+    enum metric metric;
+} other_names[] = {{"sm__inst_executed_pipe_tensor.sum", METRIC_INST_TENSOR},
+    {"sm__inst_executed.sum", METRIC_WARP_INST},
+    {"sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active", METRIC_TENSOR_PCT}};
+
 bool metric_parse(const char *name, enum metric *metric)
 {
+    for (size_t i = 0; i < ARRAY_SIZE(other_names); i++) {
+        if (strcmp(other_names[i].name, name) == 0) {
+            *metric = other_names[i].metric;
+            return true;
+        }
+    }
     for (unsigned i = 0; i < NR_METRICS; i++) {
         if (strcmp(metrics[i].name, name) == 0) {
             *metric = (enum metric)i;
@@ -72,8 +86,8 @@ bool metric_parse(const char *name, enum metric *metric)
 
 const char *provenance_name(enum provenance from)
 {
-    static const char *const names[NR_PROVENANCES] = {
-        "absent", "measured", "counted", "sampled", "modelled"};
+    static const char *const names[NR_PROVENANCES] = {"absent", "measured", "counted", "sampled",
+        "counted on the emulator", "sampled on the emulator", "modelled"};
 
     return names[from];
 }
@@ -85,6 +99,13 @@ const char *wait_reason_name(enum wait_reason stall)
         "a busy math pipe", "other reasons"};
 
     return names[stall];
+}
+
+bool counters_lines_emulated(const struct counters *c)
+{
+    const enum provenance from = c->metric[METRIC_BARRIERS].from; /* which no GPU counts */
+
+    return from == PROV_EMULATED || from == PROV_EMULATED_SAMPLE;
 }
 
 bool line_waits_for(const struct line_cost *line, enum wait_reason *stall)

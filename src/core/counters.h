@@ -17,11 +17,13 @@ enum metric {
 };
 
 enum provenance {
-    PROV_ABSENT,   /* not known: the value means nothing */
-    PROV_MEASURED, /* a GPU's clock or counter */
-    PROV_COUNTED,  /* exact, by the emulator or the compiler */
-    PROV_SAMPLED,  /* counted on a sample of blocks and scaled up */
-    PROV_MODELLED, /* an estimate */
+    PROV_ABSENT,          /* not known: the value means nothing */
+    PROV_MEASURED,        /* a GPU's clock or counter */
+    PROV_COUNTED,         /* exact, by the emulator or the compiler */
+    PROV_SAMPLED,         /* counted on a sample of blocks and scaled up */
+    PROV_EMULATED,        /* counted by the emulator beside a GPU's run (profile/emulated.h) */
+    PROV_EMULATED_SAMPLE, /* the same on a sample of blocks, scaled up */
+    PROV_MODELLED,        /* an estimate */
     NR_PROVENANCES
 };
 
@@ -48,7 +50,7 @@ struct line_cost {
     unsigned line;
     double warp_inst, thread_inst;
     double global_requests, global_sectors, global_sectors_ideal;
-    double global_bytes;   /* that lanes asked for */
+    double global_bytes;   /* each byte once that a warp's instruction asks for */
     unsigned access_bytes; /* widest global access per lane on the line, 0 when none */
     double shared_requests, shared_wavefronts, shared_wavefronts_ideal;
     double local_requests, atomics, barriers;
@@ -104,10 +106,11 @@ double counters_limiters(const struct counters *counters, struct str *names);
 bool metric_is_cure(enum metric metric);
 const char *metric_unit(enum metric metric);
 bool metric_parse(const char *name, enum metric *metric);
-const char *provenance_name(
-    enum provenance from); /* "absent", "measured", "counted", "sampled", "modelled" */
+const char *provenance_name(enum provenance from); /* "absent", "measured", ..., "modelled" */
 
 /* The most frequent reason for which warps wait at a line; false: not known. */
+/* Does a GPU's profile have the emulator's counts by line? */
+bool counters_lines_emulated(const struct counters *counters);
 bool line_waits_for(const struct line_cost *line, enum wait_reason *reason);
 
 void counters_set(struct counters *c, enum metric metric, double value, enum provenance from);

@@ -302,7 +302,8 @@ static bool find_metric(const char *name, enum metric *metric)
 struct building {
     struct imported_kernel kernel;
     const char *process;
-    double stalls; /* all stall ratios, those unknown to us included */
+    double stalls;                     /* all stall ratios, those unknown to us included */
+    double tensor_pipe, tensor_halves; /* instructions; NAN: not given */
 };
 
 struct list {
@@ -332,6 +333,14 @@ static void add_value(const struct csv_reader *r, struct building *b, const char
         !strstr(name, "not_issued")) {
         b->stalls += value;
     }
+    if (strcmp(name, "sm__inst_executed_pipe_tensor.sum") == 0) {
+        b->tensor_pipe = value;
+        return;
+    }
+    if (strcmp(name, "sm__inst_executed_pipe_tensor_op_hmma_type_hfma2.sum") == 0) {
+        b->tensor_halves = value;
+        return;
+    }
     if (!known) {
         b->kernel.nr_other++;
         return;
@@ -352,6 +361,18 @@ static void share_stalls(struct building *b)
         if (c->from != PROV_ABSENT && b->stalls > 0) {
             c->value *= 100 / b->stalls;
         }
+    }
+}
+
+/* HFMA2, by which constants are moved in any kernel, shares the pipe with matrix instructions. How
+ * many of the two a count of the pipe has is known where the count is 0, or HFMA2 has its own. */
+static void count_matrix_insts(struct building *b)
+{
+    const double halves = b->tensor_pipe <= 0 ? 0 : b->tensor_halves;
+    const double left = b->tensor_pipe - halves;
+
+    if (isfinite(left)) {
+        counters_set(&b->kernel.counters, METRIC_INST_TENSOR, fmax(left, 0), PROV_MEASURED);
     }
 }
 
@@ -399,7 +420,8 @@ static struct building *start_kernel(
         list->all = xrealloc(list->all, list->cap * sizeof(*list->all));
     }
     b = &list->all[list->nr++];
-    *b = (struct building){.process = field(row, c->process)};
+    *b = (struct building){
+        .process = field(row, c->process), .tensor_pipe = NAN, .tensor_halves = NAN};
     b->kernel.id = field(row, c->id);
     b->kernel.name = field(row, c->kernel);
     b->kernel.device = field(row, c->device);
@@ -538,6 +560,7 @@ bool import_ncu_read(
     import->kernels = arena_array(arena, list.nr + 1, sizeof(*import->kernels));
     for (size_t i = 0; i < list.nr; i++) {
         share_stalls(&list.all[i]);
+        count_matrix_insts(&list.all[i]);
         fill_launch(&list.all[i]);
         import->kernels[i] = list.all[i].kernel;
     }

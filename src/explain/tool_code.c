@@ -218,14 +218,19 @@ void examine_recomputation(const struct tool_input *in, struct finding_list *out
 
 static double loop_worth(const struct tool_input *in, const struct code_fact *fact)
 {
-    double inside = 0;
+    const double steering = value(in, METRIC_INST_CONTROL) + value(in, METRIC_INST_INTEGER);
+    double inside = 0, all = 0;
 
     for (unsigned i = 0; i < in->n->nr_lines; i++) {
         const struct line_cost *line = &in->n->lines[i];
 
         inside += line->line >= fact->first && line->line <= fact->last ? line->warp_inst : 0;
+        all += line->warp_inst;
     }
-    return part(inside, value(in, METRIC_WARP_INST)) * fact->nr_steering / fact->nr;
+    /* Lines are counted in PTX. Where the total is of machine code, in which ptxas has unrolled the
+     * loop, the total knows better. */
+    return fmin(part(inside, all) * fact->nr_steering / fact->nr,
+        part(steering, value(in, METRIC_THREAD_INST)));
 }
 
 void examine_unrolling(const struct tool_input *in, struct finding_list *out)

@@ -47,14 +47,16 @@ static double line_integer(const struct line_cost *line)
 
 double integer_work(const struct tool_input *in)
 {
-    double sum = 0;
+    double work = 0, all = 0;
 
     for (unsigned i = 0; i < in->n->nr_lines; i++) {
         const struct code_fact *f = code_find(in->code, CODE_INTEGER, in->n->lines[i].line);
 
-        sum += f && f->nr > 0 ? in->n->lines[i].integer_inst * f->nr / f->nr_steering : 0;
+        work += f && f->nr > 0 ? in->n->lines[i].integer_inst * f->nr / f->nr_steering : 0;
+        all += in->n->lines[i].integer_inst;
     }
-    return sum;
+    /* Lines are counted in PTX, the total may be of machine code. */
+    return all > 0 ? work / all * value(in, METRIC_INST_INTEGER) : 0;
 }
 
 /* The weight of instructions that are issued to no pipe of the task's own work: a tensor pipe that

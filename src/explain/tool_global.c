@@ -160,6 +160,24 @@ static double narrow_sectors(const struct line_cost *line)
     return line->access_bytes > 0 && line->access_bytes <= 4 ? line->global_sectors : 0;
 }
 
+/* The bytes of a lane in the access by which a byte comes, in the mean over all bytes. Without
+ * counts by line, what a request asks for, shared out over 32 lanes: broadcasts make it smaller. */
+static double bytes_per_lane(const struct tool_input *in, double asked, double requests)
+{
+    double bytes = 0, wide = 0;
+
+    for (unsigned i = 0; i < in->n->nr_lines; i++) {
+        const struct line_cost *line = &in->n->lines[i];
+
+        bytes += line->global_bytes;
+        wide += line->global_bytes * line->access_bytes;
+    }
+    if (bytes > 0) {
+        return wide / bytes;
+    }
+    return requests > 0 ? asked / requests / 32 : 0;
+}
+
 /* Streaming code (each byte asked for about once) in accesses of at most 4 bytes a lane. */
 void examine_narrow_access(const struct tool_input *in, struct finding_list *out)
 {
@@ -167,7 +185,7 @@ void examine_narrow_access(const struct tool_input *in, struct finding_list *out
     double requests = value(in, METRIC_GLOBAL_LD_REQUESTS) + value(in, METRIC_GLOBAL_ST_REQUESTS);
     double unique = in->unique_bytes;
     const struct line_cost *line = worst_line(in, narrow_sectors);
-    double per_lane = requests > 0 ? asked / requests / 32 : 0;
+    double per_lane = bytes_per_lane(in, asked, requests);
 
     if (per_lane <= 0 || per_lane > 4.5 || unique <= 0 || asked > 3 * unique ||
         (line && line->global_sectors > 6 * line->global_requests) ||
@@ -219,9 +237,8 @@ static double loaded_bytes(const struct tool_input *in)
     return most > 0 ? fmin(in->unique_bytes, most) : in->unique_bytes;
 }
 
-/* How often the same bytes come through the load/store unit. Scattered accesses ask for few bytes
- * and move many sectors; broadcasts ask for many bytes and move few sectors. The smaller of the two
- * ratios is real reuse. */
+/* How often warps ask for the same bytes. The count has each byte once that an instruction of a
+ * warp asks for, so that a broadcast, which costs one access, is no reuse. */
 /* Fewer blocks would cost more than reuse in registers saves. */
 static bool is_thin(const struct tool_input *in)
 {
@@ -230,8 +247,7 @@ static bool is_thin(const struct tool_input *in)
 
 void examine_reuse(const struct tool_input *in, struct finding_list *out)
 {
-    double moved =
-        fmin(value(in, METRIC_GLOBAL_LD_BYTES), SECTOR_BYTES * value(in, METRIC_GLOBAL_LD_SECTORS));
+    double moved = value(in, METRIC_GLOBAL_LD_BYTES);
     double unique = in->unique_bytes, loaded = loaded_bytes(in);
     bool tiled = uses_shared(in);
     const struct line_cost *line = worst_line(in, line_bytes);

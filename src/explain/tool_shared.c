@@ -94,6 +94,13 @@ static void examine_fragments(const struct tool_input *in, struct finding_list *
         {ACTION_TUNE, 2});
 }
 
+/* A count of the tensor pipe may have other instructions in it; the machine code tells. */
+static bool uses_matrix_units(const struct tool_input *in)
+{
+    return has(in, METRIC_INST_TENSOR) && value(in, METRIC_INST_TENSOR) > 0 &&
+           (!has(in, METRIC_SASS_TENSOR) || value(in, METRIC_SASS_TENSOR) > 0);
+}
+
 /* The load/store unit is the limit and feeds on shared memory: more arithmetic per load is needed.
  * A multiply-add with both operands from shared memory asks for 2 loads per fp32 instruction. */
 void examine_shared_traffic(const struct tool_input *in, struct finding_list *out)
@@ -104,7 +111,7 @@ void examine_shared_traffic(const struct tool_input *in, struct finding_list *ou
     double busy = busy_with_loads(in);
     const struct line_cost *line = worst_line(in, line_shared);
 
-    if (has(in, METRIC_INST_TENSOR) && value(in, METRIC_INST_TENSOR) > 0) {
+    if (uses_matrix_units(in)) {
         examine_fragments(in, out, busy);
         return;
     }

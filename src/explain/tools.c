@@ -46,7 +46,7 @@ const struct tool tools[] = {
     {"few_blocks", 3, IN_ALL, NEEDS(METRIC_GRID_BLOCKS, METRIC_BLOCK_THREADS, METRIC_WAVES), examine_thin_grid, remains_work, false, METRIC_WITHOUT_IDLE, 0.6},
     {"tail_effect", 2, IN_ALL, NEEDS(METRIC_WAVES), examine_tail, remains_work, false, METRIC_WITHOUT_TAIL, 1},
     {"occupancy", 2, IN_ALL, NEEDS(METRIC_OCCUPANCY_PCT, METRIC_OCC_LIMIT_BLOCKS, METRIC_OCC_LIMIT_REGISTERS, METRIC_OCC_LIMIT_SMEM, METRIC_OCC_LIMIT_WARPS), examine_occupancy, remains_work, false, METRIC_WITHOUT_LIMITS, 1},
-    {"unrolling", 2, IN_ALL, NEEDS(METRIC_WARP_INST, METRIC_INST_CONTROL), examine_unrolling, remains_work, false, METRIC_WITHOUT_LOOPS, 1},
+    {"unrolling", 2, IN_ALL, NEEDS(METRIC_THREAD_INST, METRIC_INST_CONTROL, METRIC_INST_INTEGER), examine_unrolling, remains_work, false, METRIC_WITHOUT_LOOPS, 1},
     {"short_scoreboard", 2, IN_ALL, NEEDS(METRIC_STALL_SHORT_PCT), examine_short_scoreboard, remains_work, false, METRIC_WITHOUT_SHORT, 0.6},
     {"mio_queue", 3, IN_ALL, NEEDS(METRIC_STALL_MIO_PCT), examine_mio, remains_bytes, false, METRIC_WITHOUT_SHARED, 0.5},
     {"pipe_throttle", 3, IN_ALL, NEEDS(METRIC_STALL_MATH_PCT), examine_pipe_throttle, remains_loads, false},

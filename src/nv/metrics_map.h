@@ -2,10 +2,11 @@
  * metrics, or the quotient of such a sum by another metric. Names are those of CUPTI 13.0 for
  * GH100; tests/unit/nv/cupti.c checks each against the library's own list.
  *
- * All hardware metrics in one configuration take 8 passes of kernel replay. Three choices keep the
+ * All hardware metrics in one configuration take 8 passes of kernel replay. Four choices keep the
  * number of passes there: speed-of-light comes from single pipes (sm__throughput alone takes 8
- * passes), L2's hit rate comes from two counts (the ratio takes one pass more), and instructions on
- * shared and local memory come from the sass__ metrics, which share a pass with others.
+ * passes), L2's hit rate comes from two counts (the ratio takes one pass more), instructions on
+ * shared and local memory come from the sass__ metrics, which share a pass with others, and a
+ * warp's instructions are counted by SM (by its parts they take one pass more).
  *
  * Some metrics are not in this table, and so absent in measured counters: launch__* (known from the
  * launch itself), and keet__* that no hardware counts. FLOPS counts the additions and

@@ -65,6 +65,8 @@ void report_candidate(struct str *out, const struct candidate *c)
             metric_unit((enum metric)m), provenance_name(t->metric[m].from));
         str_finish(&cell);
     }
+    if (counters_lines_emulated(t))
+        str_add(out, "\n  By line, as counted on the emulator; cycles as sampled on the GPU:");
     str_addf(out, "\n  %5s %14s %14s %14s %12s\n", "line", "warp inst", "global sectors",
         "shared wavefr.", "stall cycles");
     for (unsigned i = 0; i < t->nr_lines; i++) {

@@ -163,6 +163,9 @@ static void add_source(const struct page *page, struct str *out)
 
     for (unsigned i = 0; i < total->nr_lines; i++)
         cycles += total->lines[i].stall_cycles;
+    if (counters_lines_emulated(total))
+        str_add(
+            out, "<p>Counts by line are the emulator's; waiting is as sampled on the GPU.</p>\n");
     str_add(out, "<div class=\"wide\"><table class=\"code\">\n<thead><tr><th>line</th>"
                  "<th>warp inst</th><th>global sectors</th><th>shared wavefr.</th>"
                  "<th>waiting</th><th>source</th></tr></thead>\n<tbody>\n");

@@ -154,7 +154,9 @@ static void add_text(struct line_pool *l, struct str *out, const char *text, siz
 
 static void add_metrics(struct str *out, const struct candidate *c)
 {
-    static const char letters[NR_PROVENANCES + 1] = "-mcsM";
+    static const char letters[] = "-mcseEM";
+
+    _Static_assert(sizeof(letters) == NR_PROVENANCES + 1, "a letter for each");
 
     str_add(out, ",\"m\":[");
     for (size_t i = 0; i < nr_report_metrics; i++) {

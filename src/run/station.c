@@ -12,6 +12,7 @@ struct station station_at(
 
 void station_finish(struct station *station)
 {
+    emulated_destroy(station->emulated);
     profiler_destroy(station->profiler);
     checker_destroy(station->checker);
 }
@@ -71,11 +72,28 @@ static bool know_original(struct station *station, struct err *err)
     return station->knows_original;
 }
 
+/* A GPU counts nothing by line. */
+static void add_emulated(struct station *station, struct candidate *c)
+{
+    const struct emulated_options options = {
+        .nr_threads = station->options->device.nr_threads, .quick_cures = station->searches};
+
+    if (!station->emulated)
+        station->emulated = emulated_create(station->device, station->task, &options);
+    emulated_fill(station->emulated, c);
+}
+
 bool station_profile(struct station *station, struct candidate *c, struct err *err)
 {
     device_begin(station->device);
-    return candidate_evaluated(c) || (make_ready(station, err) && know_original(station, err) &&
-                                         profile_kernel(station->profiler, c, err));
+    if (candidate_evaluated(c))
+        return true;
+    if (!make_ready(station, err) || !know_original(station, err) ||
+        !profile_kernel(station->profiler, c, err))
+        return false;
+    if (station->device->ops->compares)
+        add_emulated(station, c);
+    return true;
 }
 
 static bool would_be_fastest(const struct station *station, const struct candidate *c)

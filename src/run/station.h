@@ -4,6 +4,7 @@
 #define KEET_RUN_STATION_H
 
 #include "check/check.h"
+#include "profile/emulated.h"
 #include "profile/profile.h"
 #include "run/widen.h"
 #include "run/workbench.h"
@@ -18,6 +19,7 @@ struct station {
     const struct compilation *reference;
     struct checker *checker;   /* NULL: not needed yet */
     struct profiler *profiler; /* NULL: not needed yet */
+    struct emulated *emulated; /* of a GPU; NULL: not needed yet */
     struct widen widen;
     double fastest_ns;   /* of the candidates that were confirmed; 0: none yet */
     bool knows_original; /* the profiler knows the original */

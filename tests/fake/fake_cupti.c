@@ -72,6 +72,11 @@ static struct state {
 static struct CUpti_RangeProfiler_Object the_profiler;
 static char violations[4096], calls[65536], fail_name[128], source[512] = "kernel.cu";
 static int fail_code;
+static struct told {
+    char name[128];
+    double value;
+} told[METRICS_MAP_NAMES];
+static unsigned nr_told;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- what tests call ---- */
@@ -364,6 +369,15 @@ CUptiResult CUPTIAPI cuptiRangeProfilerGetCounterDataInfo(
     return CUPTI_SUCCESS;
 }
 
+static double value_of(const char *name, unsigned range)
+{
+    for (unsigned i = 0; i < nr_told; i++) {
+        if (strcmp(told[i].name, name) == 0)
+            return told[i].value;
+    }
+    return fake_value(name, range);
+}
+
 CUptiResult CUPTIAPI cuptiProfilerHostEvaluateToGpuValues(
     CUpti_Profiler_Host_EvaluateToGpuValues_Params *p)
 {
@@ -374,7 +388,7 @@ CUptiResult CUPTIAPI cuptiProfilerHostEvaluateToGpuValues(
     ORDER(image->decoded, "the image was not decoded");
     PARAMETER(p->rangeIndex < image->nr_ranges, "range");
     for (size_t i = 0; i < p->numMetrics; i++)
-        p->pMetricValues[i] = fake_value(p->ppMetricNames[i], (unsigned)p->rangeIndex);
+        p->pMetricValues[i] = value_of(p->ppMetricNames[i], (unsigned)p->rangeIndex);
     return CUPTI_SUCCESS;
 }
 
@@ -803,6 +817,9 @@ static void read_file_beside(void)
             fake_source(text);
         else if (strcmp(word, "fail") == 0 && fscanf(file, "%d", &code) == 1)
             fake_fail(text, code);
+        else if (strcmp(word, "value") == 0 && nr_told < METRICS_MAP_NAMES &&
+                 fscanf(file, "%lf", &told[nr_told].value) == 1)
+            snprintf(told[nr_told++].name, sizeof(told->name), "%.127s", text);
     }
     fclose(file);
 }

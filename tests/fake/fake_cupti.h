@@ -5,8 +5,9 @@
  *
  * Loaded by KEET_CUPTI. Tests find the functions below with dlsym, by the names of the members.
  * Where a file "fake.txt" lies beside the library it is read when the library is loaded, lines of
- * `fail FUNCTION CODE`, `source FILE`; for processes that no test can reach into. Code 666 is no
- * result: the process crashes there.
+ * `fail FUNCTION CODE`, `source FILE`, `value METRIC NUMBER` (in every range, instead of
+ * fake_value's); for processes that no test can reach into. Code 666 is no result: the process
+ * crashes there.
  *
  * On the software driver it learns of kernels from keet_software_driver_on_kernel; elsewhere tests
  * tell it with `launch`. */

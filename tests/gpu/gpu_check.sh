@@ -25,6 +25,7 @@ python3 - "$report" <<'PYTHON'
 import pathlib
 import re
 import sys
+import tarfile
 
 report = pathlib.Path(sys.argv[1])
 text = report.read_text()
@@ -37,6 +38,11 @@ row = re.search(r"\| all, relative to their originals \| (\d+) \| ([\d.]+) \| ([
 assert row and int(row[1]) >= 6 and float(row[2]) > 0.9 and float(row[3]) > 0.8, row
 for name in ("machine.json", "doctor.json", "kernels.tsv", "variants.tsv", "time_model.tsv"):
     assert (report.parent / name).stat().st_size > 0, name
+with tarfile.open(report.parent / "variants.tar.xz") as sources:
+    names = set(sources.getnames())
+    assert b"#pragma keet launch" in sources.extractfile("saxpy.0.cu").read()
+rows = [line.split("\t") for line in (report.parent / "variants.tsv").read_text().splitlines()[1:]]
+assert names == {f"{row[0]}.{row[1]}.cu" for row in rows}, names
 assert not (report.parent / "work").exists()
 PYTHON
 rm -rf "$folder"/keet-gpu-check.*

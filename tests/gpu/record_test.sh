@@ -19,6 +19,7 @@ arguments = sys.argv[1:]
 names = arguments[arguments.index("--metrics") + 1].split(",")
 kernel = arguments[-1]
 assert arguments[-2] == "--plain" and "--csv" in arguments, arguments
+assert "--cache-control none --clock-control none" in " ".join(arguments), arguments
 values = [float(sum(ord(c) * (i + 1) for i, c in enumerate(name))) for name in names]
 units = {"pct": "%", "gpu__time_duration.sum": "ns"}
 print("==PROF== Connected to process 1")
@@ -56,18 +57,40 @@ must_fail()
     rm -rf "$folder/bad"
 }
 
-cp -r "$folder/good" "$folder/bad"
-python3 - "$folder/bad/saxpy/ncu.csv" <<'PYTHON'
+# scale METRIC FACTOR: of what Nsight Compute printed
+scale()
+{
+    cp -r "$folder/good" "$folder/bad"
+    python3 - "$folder/bad/saxpy/ncu.csv" "$1" "$2" <<'PYTHON'
 import csv
 import sys
 
 rows = [row for row in csv.reader(open(sys.argv[1])) if len(row) > 1]
-column = rows[0].index("smsp__inst_executed.sum")
+column = rows[0].index(sys.argv[2])
 value = float(rows[2][column].replace(",", ""))
-rows[2][column] = f"{value * 1.02:,.0f}"
+rows[2][column] = f"{value * float(sys.argv[3]):,.0f}"
 csv.writer(open(sys.argv[1], "w"), quoting=csv.QUOTE_ALL).writerows(rows)
 PYTHON
+}
+scale sm__inst_executed.sum 1.02
 must_fail "instructions that are 2% off"
+scale l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum 1.1
+must_fail "conflicts that are off by more than noise"
+scale dram__bytes.sum 100
+must_fail "bytes of DRAM that are off by more than noise"
+scale sm__cycles_elapsed.max 1.5
+must_fail "cycles that are off by half"
+
+# By Nsight Compute's own defaults caches were empty and clocks locked: cycles are not compared, and
+# counts still are.
+scale sm__cycles_elapsed.max 1.5
+sed -i '/^ncu /d' "$folder/bad/about.txt"
+"$recorded" "$folder/bad" >"$folder/out" || { cat "$folder/out"; exit 1; }
+grep -q 'not compared: Nsight Compute had emptied the caches' "$folder/out"
+rm -rf "$folder/bad"
+scale sm__inst_executed.sum 1.02
+sed -i '/^ncu /d' "$folder/bad/about.txt"
+must_fail "instructions that are 2% off, under Nsight Compute's defaults"
 cp -r "$folder/good" "$folder/bad"
 sed -i '1s/^saxpy/other/' "$folder/bad/saxpy/trace.txt"
 must_fail "another kernel in the trace"
@@ -81,4 +104,4 @@ must_fail "two seconds of energy"
 status=0
 "$recorded" "$folder/nothing" >"$folder/out" || status=$?
 [ "$status" -eq 77 ] && grep -q 'tests/gpu/record' "$folder/out" || { echo "no skip"; exit 1; }
-echo "recorded, decoded, compared; five wrong recordings refused"
+echo "recorded, decoded, compared; nine wrong recordings refused"

@@ -27,7 +27,7 @@ void count_some_hits(struct pc_count *c, struct access_pattern *p)
         c->sectors_ideal += nr * p->shape.ideal;
         c->lines += nr * p->shape.lines;
         c->data_wavefronts += nr * p->shape.data;
-        c->global_bytes += asked;
+        c->global_bytes += nr * p->shape.bytes;
     }
 }
 

@@ -86,7 +86,8 @@ struct barrier {
 
 struct access_shape {
     uint16_t sectors, ideal, lines, wavefronts;
-    uint16_t data; /* 0: not asked for */
+    uint16_t bytes; /* distinct ones; global memory only */
+    uint16_t data;  /* 0: not asked for */
 };
 
 enum { ROW_BYTES = 4 * WARP_LANES }; /* so many bytes past the end of any memory may be read */

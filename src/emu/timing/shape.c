@@ -187,7 +187,8 @@ static void global_shape(struct access_pattern *p, const struct offsets *o)
     }
     p->shape.sectors = (uint16_t)steps.sectors;
     p->shape.lines = (uint16_t)steps.lines;
-    p->shape.ideal = (uint16_t)((steps.distinct * p->bytes + 31) / 32);
+    p->shape.bytes = (uint16_t)(steps.distinct * p->bytes);
+    p->shape.ideal = (uint16_t)((p->shape.bytes + 31) / 32);
     p->heads = sector_heads(p->mask, o->at);
 }
 
@@ -302,10 +303,12 @@ void shape_find(struct access_pattern *p, uint64_t start, bool data)
     if (p->space == PTX_LOCAL)
         return;
     if (kind == ACCESS_UNIFORM) {
-        p->shape = (struct access_shape){.sectors = 1, .ideal = 1, .lines = 1, .wavefronts = 1};
+        p->shape = (struct access_shape){
+            .sectors = 1, .ideal = 1, .lines = 1, .wavefronts = 1, .bytes = (uint16_t)bytes};
     } else if (kind == ACCESS_CONTIGUOUS && full && !shared) {
         p->shape = (struct access_shape){.sectors = (uint16_t)((start % 32 + 32 * bytes + 31) / 32),
             .ideal = (uint16_t)bytes,
+            .bytes = (uint16_t)(WARP_LANES * bytes),
             .lines = (uint16_t)((start % 128 + 32 * bytes + 127) / 128)};
     } else if (kind == ACCESS_CONTIGUOUS && full && bytes >= 4) {
         p->shape = (struct access_shape){

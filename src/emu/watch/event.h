@@ -160,9 +160,9 @@ struct pc_count {
     uint64_t wavefronts, wavefronts_ideal;  /* shared */
     uint64_t data_wavefronts;               /* global */
     uint64_t bytes;                         /* asked for by lanes */
-    uint64_t global_bytes;
-    uint64_t global, shared, local; /* requests by where they went */
-    uint64_t divergent;             /* branches that split */
+    uint64_t global_bytes;                  /* each once that an instruction of a warp asks for */
+    uint64_t global, shared, local;         /* requests by where they went */
+    uint64_t divergent;                     /* branches that split */
 };
 
 /* What the time model gets when all blocks are done. Counts are those of the blocks run, each block

@@ -2,7 +2,8 @@
 "use strict";
 (function () {
   let data = null, byNumber = null; // read when the first node is opened
-  const origins = { "-": "", m: "measured", c: "counted", s: "sampled", M: "modelled" };
+  const origins = { "-": "", m: "measured", c: "counted", s: "sampled",
+    e: "counted on the emulator", E: "sampled on the emulator", M: "modelled" };
 
   function add(parent, tag, kind, text) {
     const element = document.createElement(tag);

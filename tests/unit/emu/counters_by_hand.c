@@ -105,7 +105,7 @@ static const struct example examples[] = {
             {METRIC_GLOBAL_LD_REQUESTS, 3},
             {METRIC_GLOBAL_LD_SECTORS, 16 + 1 + 5},
             {METRIC_GLOBAL_LD_SECTORS_IDEAL, 16 + 1 + 4}, /* 512, 4 and 128 distinct bytes */
-            {METRIC_GLOBAL_LD_BYTES, 512 + 128 + 128},    /* as asked for by lanes */
+            {METRIC_GLOBAL_LD_BYTES, 512 + 4 + 128},      /* a broadcast's bytes are one lane's */
             {METRIC_GLOBAL_UNIQUE_BYTES, 512},
             {METRIC_GLOBAL_ST_REQUESTS, 0},
             {METRIC_WARP_INST, 16},
@@ -214,6 +214,23 @@ static const struct example examples[] = {
             {METRIC_LOCAL_BYTES, 3 * 128},
             {METRIC_GLOBAL_LD_REQUESTS, 0},
             {METRIC_GLOBAL_ST_REQUESTS, 0},
+            {METRIC_TIME_NS, -1},
+        },
+    },
+    {
+        "two rows of a matrix: half a warp reads one value each, and all the same 16",
+        HEAD INDEX "shr.u32 %r6, %r4, 4;\nand.b32 %r7, %r4, 15;\n"
+                   "mul.wide.u32 %rd4, %r6, 256;\nadd.s64 %rd5, %rd1, %rd4;\n"
+                   "mul.wide.u32 %rd6, %r7, 4;\nadd.s64 %rd7, %rd1, %rd6;\n"
+                   "ld.global.f32 %f1, [%rd5];\nld.global.f32 %f2, [%rd7];\n"
+                   "st.global.f32 [%rd2], %f1;\n" TAIL,
+        1,
+        32,
+        {
+            {METRIC_GLOBAL_LD_REQUESTS, 2},
+            {METRIC_GLOBAL_LD_SECTORS, 2 + 2},
+            {METRIC_GLOBAL_LD_BYTES, 2 * 4 + 16 * 4}, /* 72 of 256: matmul.cu on an H100 */
+            {METRIC_GLOBAL_ST_BYTES, 4},
             {METRIC_TIME_NS, -1},
         },
     },
@@ -414,12 +431,25 @@ static const struct example examples[] = {
             {METRIC_GLOBAL_LD_SECTORS, 3 * 4}, /* the same 128 bytes, whatever the order */
             {METRIC_GLOBAL_LD_SECTORS_IDEAL, 3 * 4},
             {METRIC_GLOBAL_ST_SECTORS, 3},
-            {METRIC_GLOBAL_ST_BYTES, 3 * 128}, /* as asked for by lanes */
+            {METRIC_GLOBAL_LD_BYTES, 3 * 128},
+            {METRIC_GLOBAL_ST_BYTES, 3 * 4}, /* one word each */
             {METRIC_GLOBAL_UNIQUE_BYTES, 128 + 32},
             {METRIC_TIME_NS, -1},
         },
     },
 };
+
+/* The lines share what the metrics have in all; atomics' bytes are in lines only. */
+static void check_lines(const struct example *example, const struct counters *c)
+{
+    double bytes = 0;
+
+    for (unsigned i = 0; i < c->nr_lines; i++)
+        bytes += c->lines[i].global_bytes;
+    if (counters_get(c, METRIC_GLOBAL_ATOMICS) == 0 &&
+        bytes != counters_get(c, METRIC_GLOBAL_LD_BYTES) + counters_get(c, METRIC_GLOBAL_ST_BYTES))
+        fail_msg("%s: %g bytes by line", example->name, bytes);
+}
 
 static void check_example(struct emu *emu, const struct example *example)
 {
@@ -457,6 +487,7 @@ static void check_example(struct emu *emu, const struct example *example)
             fail_msg("%s: %s is %g (%s), by hand %g", example->name, metric_name(e->metric),
                 c->value, provenance_name(c->from), e->value);
     }
+    check_lines(example, &result.counters);
     emu_unload(emu, module);
     emu_free(emu, params[0]);
     emu_free(emu, params[1]);

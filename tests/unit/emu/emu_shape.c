@@ -71,7 +71,8 @@ static struct access_shape expected(const struct access_pattern *p, const uint64
     }
     s.sectors = (uint16_t)distinct(address, p->mask, bytes, 32, -1);
     s.lines = (uint16_t)distinct(address, p->mask, bytes, 128, -1);
-    s.ideal = (uint16_t)((distinct(address, p->mask, bytes, 1, -1) + 31) / 32);
+    s.bytes = (uint16_t)distinct(address, p->mask, bytes, 1, -1);
+    s.ideal = (uint16_t)((s.bytes + 31) / 32);
     s.data = (uint16_t)in_groups(address, p->mask, bytes,
         bytes <= 4   ? 32
         : bytes == 8 ? 16
@@ -104,10 +105,10 @@ static void compare(shape_fn *find, const struct access_pattern *like, const uin
     find(&p, address[__builtin_ctz(p.mask)], p.space == PTX_GLOBAL);
     if (memcmp(&p.shape, &want, sizeof(want)) != 0)
         fail_msg("%u bytes, mask %08x: sectors %u (%u), ideal %u (%u), lines %u (%u), wavefronts "
-                 "%u (%u), data %u (%u)",
+                 "%u (%u), bytes %u (%u), data %u (%u)",
             p.bytes, p.mask, p.shape.sectors, want.sectors, p.shape.ideal, want.ideal,
-            p.shape.lines, want.lines, p.shape.wavefronts, want.wavefronts, p.shape.data,
-            want.data);
+            p.shape.lines, want.lines, p.shape.wavefronts, want.wavefronts, p.shape.bytes,
+            want.bytes, p.shape.data, want.data);
     if (p.space == PTX_SHARED)
         return;
     for (unsigned l = 0; l < 32; l++) {

@@ -179,7 +179,8 @@ static void test_narrow_access(void **state)
 }
 
 /* The naive product of two 1024 x 1024 f32 matrices: 2 * 1024^3 loads of 4 bytes, 12 MiB distinct.
- * 16 x 16 blocks: per warp and k, 2 sectors of A (two rows) and 2 of B. */
+ * 16 x 16 blocks: per warp and k, 2 sectors of A (two rows, a value of each) and 2 of B (16 values,
+ * the same for both rows): 72 distinct bytes. */
 static void make_matmul(struct fixture *f)
 {
     double steps = 1024.0 * 1024 * 1024 / 32;
@@ -188,7 +189,7 @@ static void make_matmul(struct fixture *f)
     set(f, METRIC_GLOBAL_LD_REQUESTS, 2 * steps);
     set(f, METRIC_GLOBAL_LD_SECTORS, 4 * steps);
     set(f, METRIC_GLOBAL_LD_SECTORS_IDEAL, 2.25 * steps);
-    set(f, METRIC_GLOBAL_LD_BYTES, 8 * 32 * steps);
+    set(f, METRIC_GLOBAL_LD_BYTES, 72 * steps);
     set(f, METRIC_GLOBAL_ST_REQUESTS, 32768);
     set(f, METRIC_GLOBAL_ST_SECTORS, 131072);
     set(f, METRIC_GLOBAL_ST_SECTORS_IDEAL, 131072);
@@ -203,7 +204,7 @@ static void make_matmul(struct fixture *f)
     f->lines[0].global_requests = 2 * steps;
     f->lines[0].global_sectors = 4 * steps;
     f->lines[0].global_sectors_ideal = 2.25 * steps;
-    f->lines[0].global_bytes = 8 * 32 * steps;
+    f->lines[0].global_bytes = 72 * steps;
     f->c.profile.time_ns = 700e3;
     set(f, METRIC_TIME_NS, 700e3);
 }
@@ -222,8 +223,8 @@ static void test_redundant_loads(void **state)
     expect_first(
         f, "redundant_loads", 5, METRIC_GLOBAL_UNIQUE_BYTES, 12 << 20, ACTION_REGISTER_TILE);
     assert_false(found(&f->c.explanation, "coalescing"));
-    /* Sectors: 4 * 2^25 * 32 bytes = 4.29e9 over 12582912: 341 times. */
-    assert_non_null(strstr(f->c.explanation.findings[0].text, "341 times"));
+    /* 72 * 2^25 bytes over 12582912: 192 times. */
+    assert_non_null(strstr(f->c.explanation.findings[0].text, "192 times"));
 }
 
 /* One block in 64 of the product ran. It touched 8 MB; the task's arrays hold 12 MiB, and that is
@@ -246,10 +247,10 @@ static void test_redundant_loads_when_sampled(void **state)
     counters_set(&f->launches[0], METRIC_GLOBAL_UNIQUE_BYTES, 8e6, PROV_SAMPLED);
     set(f, METRIC_GLOBAL_UNIQUE_BYTES, 8e6);
     expect_first(
-        f, "redundant_loads", 5, METRIC_GLOBAL_LD_BYTES, 8 * pow(1024, 3), ACTION_REGISTER_TILE);
-    /* 4 * 2^25 sectors, of the 8 MiB of the two inputs; what the sample touched is no evidence. */
+        f, "redundant_loads", 5, METRIC_GLOBAL_LD_BYTES, 72 * pow(2, 25), ACTION_REGISTER_TILE);
+    /* 72 * 2^25 bytes, of the 8 MiB of the two inputs; what the sample touched is no evidence. */
     assert_non_null(strstr(f->c.explanation.findings[0].text,
-        "use at most 8.39M distinct ones, at least 512 times each"));
+        "use at most 8.39M distinct ones, at least 288 times each"));
     assert_non_null(strstr(f->c.explanation.findings[0].text, "estimated from a sample"));
     assert_false(cites(&f->c.explanation.findings[0], METRIC_GLOBAL_UNIQUE_BYTES, 8e6));
     /* where the loads were counted apart */
@@ -257,7 +258,7 @@ static void test_redundant_loads_when_sampled(void **state)
     set(f, METRIC_GLOBAL_LOADED_BYTES, 6.4e6);
     explain(f);
     assert_non_null(
-        strstr(f->c.explanation.findings[0].text, "use at most 6.4M distinct ones, at least 671"));
+        strstr(f->c.explanation.findings[0].text, "use at most 6.4M distinct ones, at least 377"));
 }
 
 /* A streaming kernel stays one when one block in ten ran. */

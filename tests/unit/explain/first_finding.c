@@ -22,6 +22,13 @@ static void test_loads_of_fragments(void **state)
     expect_first(f, "shared_traffic", 6, METRIC_INST_TENSOR, 1e6, ACTION_TENSOR_CORES);
     assert_non_null(strstr(f->c.explanation.findings[0].text, "7.0 loads of a warp"));
     assert_non_null(strstr(f->c.explanation.findings[0].text, "per tensor instruction"));
+    /* On an H100 each warp of plain f32 code counted one: HFMA2, which shares the pipe. The machine
+     * code knows that no matrix is multiplied. */
+    set(f, METRIC_SASS_TENSOR, 0);
+    set(f, METRIC_INST_FP32, 1e8);
+    set(f, METRIC_TENSOR_PCT, 0);
+    assert_null(strstr(explain(f)->findings[0].text, "tensor instruction"));
+    expect_first(f, "shared_traffic", 6, METRIC_SHARED_LD_REQUESTS, 7e6, ACTION_REGISTER_TILE);
 }
 
 /* Integer instructions beside busy matrix units cost the issue slots that they take, not the time

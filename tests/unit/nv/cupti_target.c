@@ -23,7 +23,7 @@ static int a_context;
 
 enum { NR_LAUNCHES = 4 };
 static const char *const three[] = {
-    "smsp__inst_executed.sum", "dram__bytes.sum", "sm__cycles_elapsed.max"};
+    "sm__inst_executed.sum", "dram__bytes.sum", "sm__cycles_elapsed.max"};
 
 /* ---- work ---- */
 
@@ -303,7 +303,7 @@ static void test_to_canonical_metrics(void **state)
     assert_true(cupti_evaluate(config, image, bytes, 1, values, &err));
     metrics_map_apply(names, values, nr, &counters);
     assert_true(
-        counters_get(&counters, METRIC_WARP_INST) == fake_value("smsp__inst_executed.sum", 1));
+        counters_get(&counters, METRIC_WARP_INST) == fake_value("sm__inst_executed.sum", 1));
     assert_int_equal(counters.metric[METRIC_WARP_INST].from, PROV_MEASURED);
     assert_false(counters_has(&counters, METRIC_REGISTERS));
     free(image);

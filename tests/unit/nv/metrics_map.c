@@ -84,9 +84,16 @@ static void test_flops(void **state)
     /* No sectors at all: a hit rate of nothing is no number, and is not there. */
     assert_false(counters_has(&c, METRIC_L2_HIT_PCT));
     assert_true(value(&c, METRIC_INST_TENSOR) == 0);
+    /* Plain f32 code on an H100: each warp moves a constant by HFMA2, on the tensor pipe. */
+    c = (struct counters){0};
+    set_all(values, names, nr, "sm__inst_executed_pipe_tensor.sum", 32768);
+    set_all(values, names, nr, "sm__inst_executed_pipe_tensor_op_hmma_type_hfma2.sum", 32768);
+    metrics_map_apply(names, values, nr, &c);
+    assert_true(counters_has(&c, METRIC_INST_TENSOR) && value(&c, METRIC_INST_TENSOR) == 0);
+    assert_true(value(&c, METRIC_FLOPS) == 1 + 20 + 100 + 4000);
     /* With tensor instructions nobody knows. */
     c = (struct counters){0};
-    set_all(values, names, nr, "sm__inst_executed_pipe_tensor.sum", 5);
+    set_all(values, names, nr, "sm__inst_executed_pipe_tensor.sum", 32773);
     set_all(values, names, nr, "dram__bytes.sum", NAN);
     metrics_map_apply(names, values, nr, &c);
     assert_false(counters_has(&c, METRIC_FLOPS));
