@@ -20,22 +20,31 @@ static double dram_latency(const struct sim_memory *s, double now)
     return s->in->lat_dram * (1 + 0.8 * share * share + 0.6 * share * writes);
 }
 
-/* Occupies DRAM for a sector. Writes among reads cost more, as the bus turns round: triad ends at
- * 0.91 of what reading or writing alone reaches (data/h100/gpu-stream). */
+/* Occupies DRAM for a sector. The bus takes 1.0345 times as long for a sector that is read as for
+ * one that is written, and turns round: a copy gets 0.907 of the peak, reading alone 0.956, writing
+ * alone 0.989 (bench/card/events.cu). */
 static void use_dram(struct sim_memory *s, double now, double cost)
 {
     double cycles = cost * 32 / s->in->dram_bytes_per_clk;
 
     s->dram_free = later(s->dram_free, now) + cycles;
     s->dram_busy += cycles;
-    s->out->dram_sectors++;
+}
+
+static const double read_cost = 1.0345, turn_cost = 0.146;
+
+static double write_cost(const struct sim_memory *s)
+{
+    return 1 + turn_cost * sooner(1, s->dram_read / later(1, s->dram_written));
 }
 
 /* How L2 answers: from its own, from DRAM, or when another block's sector has come from there. */
 enum answer { FROM_L2, FROM_DRAM, WITH_ANOTHER };
 
-/* Asks L2 for one sector; gives the time of the answer. */
-static double ask_l2(struct sim_memory *s, double now, enum answer answer)
+/* Asks L2 for one sector; gives the time of the answer. later_by: cycles, where L2 has it; evict: of
+ * buffer_traffic. */
+static double ask_l2(struct sim_memory *s, double now, enum answer answer, double later_by,
+    double evict)
 {
     double done;
 
@@ -43,12 +52,13 @@ static double ask_l2(struct sim_memory *s, double now, enum answer answer)
     s->out->l2_sectors++;
     done = s->l2_free + s->in->lat_l2;
     if (answer == FROM_L2)
-        return done;
+        return done + later_by;
     if (s->in->cured & SPARED(DRAM))
         return later(done, now + s->in->lat_dram);
     if (answer == FROM_DRAM) {
         s->dram_read++;
-        use_dram(s, now, 1);
+        s->out->dram_sectors++;
+        use_dram(s, now, read_cost + evict * write_cost(s));
     }
     return later(done, later(s->dram_free, now) + dram_latency(s, now));
 }
@@ -78,6 +88,12 @@ static unsigned sectors_needed(const struct sim_memory *s, const struct trace_ac
     return s->in->cured & SPARED(SCATTER) && a->ideal > 0 && a->ideal < a->nr_sectors
                ? a->ideal
                : a->nr_sectors;
+}
+
+/* What L2's other half adds to a first read, where the latency does not have it already. */
+static double far_half(const struct sim_memory *s, const struct buffer_traffic *of)
+{
+    return later(0, s->chip->lat_l2 * (1 + s->in->far_l2 * of->far_half) - s->in->lat_l2);
 }
 
 static double load_global(struct sim_memory *s, const struct sim_block *block,
@@ -115,7 +131,7 @@ static double load_global(struct sim_memory *s, const struct sim_block *block,
                 answer = decide(debt, first);
             line = sector / 4;
             settle_debt(debt, first, answer);
-            *ready = ask_l2(s, now, answer);
+            *ready = ask_l2(s, now, answer, first ? far_half(s, of) : 0, of->evict);
             s->out->l2_read_sectors++;
         }
         done = later(done, *ready);
@@ -132,7 +148,8 @@ static void write_dram(struct sim_memory *s, struct debt *debt, double share, do
     s->dram_written++;
     if (s->in->cured & SPARED(DRAM))
         return;
-    use_dram(s, now, 1 + 0.2 * sooner(1, s->dram_read / s->dram_written));
+    s->out->dram_sectors++;
+    use_dram(s, now, write_cost(s));
 }
 
 static void store_global(
@@ -177,7 +194,7 @@ static double atomic_global(
         debt->first += first ? of->first : 0;
         answer = first && debt->first >= 1 ? FROM_DRAM : FROM_L2;
         settle_debt(debt, true, answer);
-        done = ask_l2(s, now, answer) - s->in->lat_l2;
+        done = ask_l2(s, now, answer, 0, of->evict) - s->in->lat_l2;
         s->l2_free += 32 / s->in->l2_bytes_per_clk;
         s->out->l2_sectors++;
         if (first)

@@ -517,34 +517,40 @@ void time_traces_share(struct time_listener *t, const struct traffic *r)
 
 double time_traces_mean(struct block_trace *const *traces, unsigned nr, double *share)
 {
-    double kept = 0, all = 0;
+    double kept = 0, dropped = 0, all = 0;
 
     for (unsigned i = 0; i < nr; i++) {
         for (unsigned w = 0; w < traces[i]->nr_warps; w++) {
             kept += (double)traces[i]->warps[w].nr;
+            dropped += (double)traces[i]->warps[w].nr_dropped;
             all += (double)traces[i]->warps[w].nr_all;
         }
     }
-    *share = all > 0 ? kept / all : 1;
+    *share = all > 0 ? (kept + dropped) / all : 1;
     return kept / nr;
 }
 
 /* Puts the events of each visit to a basic block into the assembler's order. Scratch has room for
  * every rank, and is zero before and after. */
-static void reorder(
-    const uint32_t *order, const uint32_t *block, struct warp_trace *w, struct trace_event *scratch)
+static void reorder(const struct pc_cost *costs, const struct order *order, struct warp_trace *w,
+    struct trace_event *scratch)
 {
+    const uint32_t *block = order->block;
+    size_t to = 0;
+
     for (size_t begin = 0, end; begin < w->nr; begin = end) {
         uint32_t most = 0;
-        size_t to = begin;
 
-        for (end = begin; end < w->nr && block[w->events[end].pc] == block[w->events[begin].pc] &&
-                          (end == begin || w->events[end].pc > w->events[end - 1].pc);
+        end = time_unrolled(costs, order->unrolled, w, begin, &to, scratch);
+        if (end > begin)
+            continue;
+        for (; end < w->nr && block[w->events[end].pc] == block[w->events[begin].pc] &&
+               (end == begin || w->events[end].pc > w->events[end - 1].pc);
              end++)
             ;
         /* w->events[begin..end) still stands in order of pc here. */
         for (size_t i = begin; i < end; i++) {
-            const uint32_t rank = order[w->events[i].pc];
+            const uint32_t rank = order->rank[w->events[i].pc];
 
             scratch[rank] = w->events[i];
             scratch[rank].pc++; /* 0: nothing here */
@@ -558,14 +564,17 @@ static void reorder(
             scratch[rank].pc = 0;
         }
     }
+    w->nr = to;
 }
 
-void time_traces_reorder(const struct time_listener *t, const uint32_t *rank, const uint32_t *block)
+void time_traces_reorder(
+    const struct time_listener *t, const struct pc_cost *costs, const struct order *order)
 {
-    struct trace_event *scratch = xcalloc(t->run->program->nr_insts + 1, sizeof(*scratch));
+    struct trace_event *scratch =
+        xcalloc(UNROLLED * (size_t)t->run->program->nr_insts + 1, sizeof(*scratch));
 
     for (unsigned i = 0; i < t->nr_traces; i++)
         for (unsigned w = 0; w < t->traces[i]->nr_warps; w++)
-            reorder(rank, block, &t->traces[i]->warps[w], scratch);
+            reorder(costs, order, &t->traces[i]->warps[w], scratch);
     free(scratch);
 }
