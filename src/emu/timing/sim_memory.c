@@ -20,22 +20,28 @@ static double dram_latency(const struct sim_memory *s, double now)
     return s->in->lat_dram * (1 + 0.8 * share * share + 0.6 * share * writes);
 }
 
-/* Occupies DRAM for a sector. The bus takes 1.0345 times as long for a sector that is read as for
- * one that is written, and turns round: a copy gets 0.907 of the peak, reading alone 0.956, writing
- * alone 0.989 (bench/card/events.cu). */
+/* The bus takes 1.0345 times as long for a sector that is read as for one that is written, and turns
+ * round: a copy gets 0.907 of the peak, reading alone 0.956, writing alone 0.989
+ * (bench/card/events.cu). */
+static const double read_cost = 1.0345, turn_cost = 0.146;
+
+static double write_cost(double read, double written)
+{
+    return 1 + turn_cost * sooner(1, read / later(1, written));
+}
+
+double sim_dram_sectors(double read, double written)
+{
+    return read * read_cost + written * write_cost(read, written);
+}
+
+/* Occupies DRAM for a sector. */
 static void use_dram(struct sim_memory *s, double now, double cost)
 {
     double cycles = cost * 32 / s->in->dram_bytes_per_clk;
 
     s->dram_free = later(s->dram_free, now) + cycles;
     s->dram_busy += cycles;
-}
-
-static const double read_cost = 1.0345, turn_cost = 0.146;
-
-static double write_cost(const struct sim_memory *s)
-{
-    return 1 + turn_cost * sooner(1, s->dram_read / later(1, s->dram_written));
 }
 
 /* How L2 answers: from its own, from DRAM, or when another block's sector has come from there. */
@@ -58,7 +64,7 @@ static double ask_l2(struct sim_memory *s, double now, enum answer answer, doubl
     if (answer == FROM_DRAM) {
         s->dram_read++;
         s->out->dram_sectors++;
-        use_dram(s, now, read_cost + evict * write_cost(s));
+        use_dram(s, now, read_cost + evict * write_cost(s->dram_read, s->dram_written));
     }
     return later(done, later(s->dram_free, now) + dram_latency(s, now));
 }
@@ -149,7 +155,7 @@ static void write_dram(struct sim_memory *s, struct debt *debt, double share, do
     if (s->in->cured & SPARED(DRAM))
         return;
     s->out->dram_sectors++;
-    use_dram(s, now, write_cost(s));
+    use_dram(s, now, write_cost(s->dram_read, s->dram_written));
 }
 
 static void store_global(

@@ -1,5 +1,6 @@
 /* Owns the model of a launch's time: what the caches behind the SM hold, the simulation of the
  * busiest SM, lower bounds from the exact counts, and the modelled metrics. */
+#include "emu/timing/sim_memory.h"
 #include "emu/timing/time.h"
 
 #include "base/mem.h"
@@ -214,8 +215,10 @@ static double traffic_cycles(const struct time_model *m)
 {
     const double l2_clk = m->chip->l2_bytes_per_s / m->chip->clock_hz;
     const double needed = m->cured & SPARED(SCATTER) ? needed_share(m) : 1;
-    const double dram =
-        fmax(m->sim.dram_sectors * grid_scale(m), (m->traffic.reads + m->traffic.writes) * needed);
+    const double reads = m->traffic.reads, writes = m->traffic.writes;
+    const double simulated = m->sim.dram_sectors * grid_scale(m);
+    const double more = fmax(needed, simulated / fmax(1, reads + writes));
+    const double dram = sim_dram_sectors(reads * more, writes * more);
 
     return fmax(m->cured & SPARED(DRAM) ? 0 : dram * 32 / dram_per_clk(m->chip),
         m->sim.l2_sectors * grid_scale(m) * 32 / l2_clk);
