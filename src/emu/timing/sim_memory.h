@@ -41,6 +41,7 @@ struct sim_memory {
     const struct chip *chip;
     struct sim_output *out;
     double lsu_free, lsu_line; /* the LSU is done with what it has; with what waits for it, too */
+    double data_free; /* the data stage is done with loads whose data came late */
     double l2_free, dram_free, dram_busy;
     double dram_read, dram_written;     /* sectors */
     double answers[L1_QUEUE], answered; /* when loads under way are answered; the last of them */
