@@ -158,10 +158,10 @@ static void end(struct bench *b)
     b->listener->class->block_end(b->listener);
 }
 
-/* Model; the kernel's cycles without the fixed ramp of 1.2 us. */
+/* Model; the kernel's cycles without the fixed ramp of 1.8 us. */
 static double finish(struct bench *b)
 {
-    static const double ramp_ns = 1200;
+    static const double ramp_ns = 1800;
     double ns;
 
     b->counts.scale = (double)b->run.nr_blocks / b->nr_played;
