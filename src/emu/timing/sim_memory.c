@@ -292,6 +292,28 @@ static double hold_place(struct sim_memory *s, double done)
     return done;
 }
 
+/* Takes so many cycles of the data stage from `from` on; gives the last one. Loads come for it in any
+ * order of time. */
+static double through_data_stage(struct sim_memory *s, double from, double cycles)
+{
+    double done = from;
+
+    for (uint64_t nr = (uint64_t)from / DATA_PERIOD; cycles > 0; nr++) {
+        struct data_period *p = &s->data[nr % DATA_PERIODS];
+        double taken;
+
+        if (p->nr != nr)
+            *p = (struct data_period){.nr = nr};
+        taken = sooner(cycles, DATA_PERIOD - p->taken);
+        if (taken <= 0)
+            continue;
+        p->taken += taken;
+        cycles -= taken;
+        done = later(done + taken, (double)nr * DATA_PERIOD + p->taken);
+    }
+    return done;
+}
+
 /* A load that L1 has goes through both stages at once. Where data must come first, the load goes
  * through the data stage when it is there: a warp that walks 32 rows takes 1800 cycles for sixteen
  * loads on an H100 with a second one beside it, which no latency explains (bench/time/variants,
@@ -310,8 +332,7 @@ static double load_in_stages(struct sim_memory *s, const struct sim_block *block
         return hold_place(s, later(there, start + cycles - 1 + s->chip->lat_l1));
     }
     s->lsu_free = start + stages.tags;
-    s->data_free = later(s->data_free, there) + stages.data - 1;
-    return hold_place(s, s->data_free);
+    return hold_place(s, through_data_stage(s, there, stages.data) - 1);
 }
 
 double sim_access(struct sim_memory *s, const struct sim_block *block, const struct trace_access *a,

@@ -36,12 +36,19 @@ struct sim_block {
     double end;
 };
 
+/* The data stage's cycles that are taken, by periods. */
+enum { DATA_PERIOD = 32, DATA_PERIODS = 1024 };
+struct data_period {
+    uint64_t nr;
+    double taken;
+};
+
 struct sim_memory {
     const struct sim_input *in;
     const struct chip *chip;
     struct sim_output *out;
     double lsu_free, lsu_line; /* the LSU is done with what it has; with what waits for it, too */
-    double data_free; /* the data stage is done with loads whose data came late */
+    struct data_period data[DATA_PERIODS]; /* of the data stage, for loads whose data came late */
     double l2_free, dram_free, dram_busy;
     double dram_read, dram_written;     /* sectors */
     double answers[L1_QUEUE], answered; /* when loads under way are answered; the last of them */
