@@ -51,6 +51,7 @@ struct sim_memory {
     struct data_period data[DATA_PERIODS]; /* of the data stage, for loads whose data came late */
     double l2_free, dram_free, dram_busy;
     double dram_read, dram_written;     /* sectors */
+    double evicting;                    /* of the next sector that must be written before */
     double answers[L1_QUEUE], answered; /* when loads under way are answered; the last of them */
     uint64_t nr_answers;
     struct l1 l1;
