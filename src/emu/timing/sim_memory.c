@@ -17,7 +17,7 @@ static double dram_latency(const struct sim_memory *s, double now)
     double share = now > 2000 ? sooner(1, s->dram_busy / now) : 0;
     double all = s->dram_read + s->dram_written, writes = all > 0 ? s->dram_written / all : 0;
 
-    return s->in->lat_dram * (1 + 0.8 * share * share + 0.6 * share * writes);
+    return s->in->lat_dram * (1 + 0.8 * share * share + 0.9 * share * writes);
 }
 
 /* The bus takes 1.0345 times as long for a sector that is read as for one that is written, and turns
@@ -53,9 +53,10 @@ enum answer { FROM_L2, FROM_DRAM, WITH_ANOTHER };
  * few bursts; here their fetches are spread over the launch, and count the less the more share. */
 enum { EVICTION_CYCLES = 700 };
 
-/* Asks L2 for one sector; gives the time of the answer. later_by: cycles, where L2 has it. */
+/* Asks L2 for one sector; gives the time of the answer. later_by: cycles, where L2 has it;
+ * sectors: of its line, that the access has. */
 static double ask_l2(struct sim_memory *s, const struct buffer_traffic *of, double now,
-    enum answer answer, double later_by)
+    enum answer answer, double later_by, double sectors)
 {
     double done;
 
@@ -70,7 +71,7 @@ static double ask_l2(struct sim_memory *s, const struct buffer_traffic *of, doub
         s->dram_read++;
         s->out->dram_sectors++;
         use_dram(s, now, read_cost + of->evict * write_cost(s->dram_read, s->dram_written));
-        s->evicting += of->evict * of->first;
+        s->evicting += of->evict * of->first / sectors;
         if (s->evicting >= 1) {
             s->evicting--;
             now += EVICTION_CYCLES;
@@ -119,6 +120,7 @@ static double load_global(struct sim_memory *s, const struct sim_block *block,
                                 *of = a->traffic ? &s->in->traffic->of[a->traffic - 1] : &none;
     struct debt *debt = &s->debts[a->traffic];
     double done = now + s->chip->lat_l1;
+    const double per_line = a->nr_sectors / later(1, a->lines);
     uint64_t line = UINT64_MAX;
     enum answer answer = FROM_L2;
 
@@ -147,7 +149,7 @@ static double load_global(struct sim_memory *s, const struct sim_block *block,
                 answer = decide(debt, first);
             line = sector / 4;
             settle_debt(debt, first, answer);
-            *ready = ask_l2(s, of, now, answer, first ? far_half(s, of) : 0);
+            *ready = ask_l2(s, of, now, answer, first ? far_half(s, of) : 0, per_line);
             s->out->l2_read_sectors++;
         }
         done = later(done, *ready);
@@ -210,7 +212,7 @@ static double atomic_global(
         debt->first += first ? of->first : 0;
         answer = first && debt->first >= 1 ? FROM_DRAM : FROM_L2;
         settle_debt(debt, true, answer);
-        done = ask_l2(s, of, now, answer, 0) - s->in->lat_l2;
+        done = ask_l2(s, of, now, answer, 0, 1) - s->in->lat_l2;
         s->l2_free += 32 / s->in->l2_bytes_per_clk;
         s->out->l2_sectors++;
         if (first)

@@ -174,8 +174,7 @@ static void a_profile_counts_and_models(void **state)
     end_world(&w);
 }
 
-/* Two launches: counts add up, and the gap between launches is part of the time but of no kernel.
- */
+/* Two launches: counts and times add up. */
 static void launches_take_their_times_one_after_another(void **state)
 {
     struct profiler_options options = {0};
