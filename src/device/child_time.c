@@ -18,7 +18,7 @@ struct sampler {
     const struct worker_copy *copies; /* nr_copies of each set */
     unsigned nr_sets, nr_copies, nr_samples;
     double clock_ns; /* what lies between two events with nothing between them */
-    CUresult code; /* the error that ended the sampling */
+    CUresult code;   /* the error that ended the sampling */
 };
 
 static CUresult flush_l2(struct child *child)
@@ -67,8 +67,8 @@ static CUresult time_between(struct child *child, double *time_ns)
     return code;
 }
 
-/* Two events with nothing between them are 1.25 us apart on an H100 (bench/card/events.cu), which is
- * no time of a kernel's. Gives the least of several such times; 0 on the software driver. */
+/* Two events with nothing between them are 1.25 us apart on an H100 (bench/card/events.cu), which
+ * is no time of a kernel's. Gives the least of several such times; 0 on the software driver. */
 static CUresult time_events(struct child *child, double *clock_ns)
 {
     enum { TIMES = 9 };

@@ -264,7 +264,10 @@ static bool in_pairs(const struct offsets *o, uint32_t group, unsigned apart)
 static unsigned data_wavefronts(
     const struct offsets *o, enum access_kind kind, uint32_t mask, unsigned bytes)
 {
-    const unsigned lanes = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8, step = lanes < 32 ? 2 * lanes : 32;
+    const unsigned lanes = bytes <= 4   ? 32
+                           : bytes <= 8 ? 16
+                                        : 8,
+                   step = lanes < 32 ? 2 * lanes : 32;
     unsigned nr = 0, words = 0;
     for (unsigned first = 0; first < WARP_LANES; first += step) {
         const uint32_t low = (lanes == 32 ? ~0u : (1u << lanes) - 1) << first,

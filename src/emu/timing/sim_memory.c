@@ -20,8 +20,8 @@ static double dram_latency(const struct sim_memory *s, double now)
     return s->in->lat_dram * (1 + 0.8 * share * share + 0.9 * share * writes);
 }
 
-/* The bus takes 1.0345 times as long for a sector that is read as for one that is written, and turns
- * round: a copy gets 0.907 of the peak, reading alone 0.956, writing alone 0.989
+/* The bus takes 1.0345 times as long for a sector that is read as for one that is written, and
+ * turns round: a copy gets 0.907 of the peak, reading alone 0.956, writing alone 0.989
  * (bench/card/events.cu). */
 static const double read_cost = 1.0345, turn_cost = 0.146;
 
@@ -249,9 +249,9 @@ struct stages {
     double tags, data; /* cycles */
 };
 
-/* What an access costs the two stages of the LSU: tags take 0.55 + 0.25 per 128-byte line, 0.45 more
- * when the lines are apart. Fitted to gpu-strides on H200 (te42kyfo/gpu-benches); executed, all 46
- * rows are within 10% (tests/unit/emu/strides.c). */
+/* What an access costs the two stages of the LSU: tags take 0.55 + 0.25 per 128-byte line, 0.45
+ * more when the lines are apart. Fitted to gpu-strides on H200 (te42kyfo/gpu-benches); executed,
+ * all 46 rows are within 10% (tests/unit/emu/strides.c). */
 static struct stages stages_of(const struct sim_memory *s, const struct trace_access *a)
 {
     const unsigned cured = s->in->cured;
@@ -304,8 +304,8 @@ static double hold_place(struct sim_memory *s, double done)
     return done;
 }
 
-/* Takes so many cycles of the data stage from `from` on; gives the last one. Loads come for it in any
- * order of time. */
+/* Takes so many cycles of the data stage from `from` on; gives the last one. Loads come for it in
+ * any order of time. */
 static double through_data_stage(struct sim_memory *s, double from, double cycles)
 {
     double done = from;
@@ -330,8 +330,8 @@ static double through_data_stage(struct sim_memory *s, double from, double cycle
  * through the data stage when it is there: a warp that walks 32 rows takes 1800 cycles for sixteen
  * loads on an H100 with a second one beside it, which no latency explains (bench/time/variants,
  * sum.5). */
-static double load_in_stages(struct sim_memory *s, const struct sim_block *block,
-    const struct trace_access *a, double now)
+static double load_in_stages(
+    struct sim_memory *s, const struct sim_block *block, const struct trace_access *a, double now)
 {
     const struct stages stages = stages_of(s, a);
     const double start = later(s->lsu_free, now);

@@ -70,7 +70,7 @@ enum { SECTOR_READ = 1, SECTOR_WRITTEN = 2, SECTOR_ATOMIC = 4 };
 struct hot_address {
     uint64_t address, lanes;
 };
-enum { HOT_SLOTS = 1024 };
+enum { HOT_SLOTS = 1024, ATOMIC_REGION = 1024 };
 
 struct block_trace {
     uint64_t block;
@@ -84,6 +84,7 @@ struct block_trace {
     uint64_t nr_read, nr_written; /* distinct sectors */
     uint32_t nr_touches;          /* of sectors of global memory */
     struct hot_address *hot; /* HOT_SLOTS candidates for the most used address of global atomics */
+    struct hot_address *regions; /* the same for ATOMIC_REGION bytes, sectors instead of lanes */
     uint64_t nr_atomic_lanes;
 };
 
@@ -161,11 +162,12 @@ struct pc_cost {
     uint32_t head; /* the pc of the wide load of which this load is a part; its own pc: of none */
     uint16_t async_left; /* async_wait: groups that may remain in flight */
     bool async_commit;
-    bool ends_block;  /* part of the instruction is a branch past a slow path */
-    uint32_t guard;   /* register id plus 1 of its predicate, also of one in place of a branch */
-    float part;       /* of the executions: these cost something. 1 but for cures */
-    uint32_t body_end; /* of where a loop's body begins that ptxas unrolls: its branch; 0: of others */
-    bool once;         /* in such a loop: executed once in UNROLLED turns */
+    bool ends_block; /* part of the instruction is a branch past a slow path */
+    uint32_t guard;  /* register id plus 1 of its predicate, also of one in place of a branch */
+    float part;      /* of the executions: these cost something. 1 but for cures */
+    uint32_t
+        body_end; /* of where a loop's body begins that ptxas unrolls: its branch; 0: of others */
+    bool once;    /* in such a loop: executed once in UNROLLED turns */
     uint32_t skip_to; /* of a branch that becomes the predicate of what it skips: its target */
 };
 
@@ -210,11 +212,11 @@ struct buffer_traffic {
     unsigned buffer;           /* into the memory's buffers */
     double one, read, written; /* sectors that a block touches, on average */
     double all;                /* that the grid touches */
-    double far;   /* share of a block's that the next block on its SM touches too; -1 unknown */
-    double first; /* of a block's first reads: for these DRAM delivers a sector */
-    double late;  /* of the same: these wait for DRAM, first included */
-    double write; /* of a block's first writes: these reach DRAM */
-    double evict; /* for a sector that DRAM delivers so many go there that others had written */
+    double far;      /* share of a block's that the next block on its SM touches too; -1 unknown */
+    double first;    /* of a block's first reads: for these DRAM delivers a sector */
+    double late;     /* of the same: these wait for DRAM, first included */
+    double write;    /* of a block's first writes: these reach DRAM */
+    double evict;    /* for a sector that DRAM delivers so many go there that others had written */
     double far_half; /* of a block's first reads that L2 serves: these come from its other half */
 };
 
@@ -302,8 +304,8 @@ struct sim_output {
 };
 
 /* Puts the events of all traces into the assembler's order: once, before the first simulation. */
-void time_traces_reorder(const struct time_listener *listener, const struct pc_cost *costs,
-    const struct order *order);
+void time_traces_reorder(
+    const struct time_listener *listener, const struct pc_cost *costs, const struct order *order);
 /* The events that a block's trace has on average; *share: of those that the block had. */
 double time_traces_mean(struct block_trace *const *traces, unsigned nr, double *share);
 void time_simulate(const struct sim_input *input, struct sim_output *output);

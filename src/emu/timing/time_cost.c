@@ -440,7 +440,7 @@ struct scheduler {
     const struct pc_cost *costs;
     struct order order;
     struct sched_node *nodes;
-    uint32_t nr, body; /* nodes; of a turn of an unrolled loop, or all */
+    uint32_t nr, body;               /* nodes; of a turn of an unrolled loop, or all */
     int32_t *last_write, *last_read; /* node by register, -1 none */
     struct edge *edges;
     size_t nr_edges, cap_edges;
@@ -666,8 +666,7 @@ struct order time_schedule(const struct program *program, const struct pc_cost *
 
     s.order.rank = xcalloc(program->nr_insts + 1, sizeof(*s.order.rank));
     s.order.block = xcalloc(program->nr_insts + 1, sizeof(*s.order.block));
-    s.order.unrolled =
-        xcalloc(UNROLLED * (size_t)program->nr_insts + 1, sizeof(*s.order.unrolled));
+    s.order.unrolled = xcalloc(UNROLLED * (size_t)program->nr_insts + 1, sizeof(*s.order.unrolled));
     s.nodes = xcalloc(MAX_BLOCK, sizeof(*s.nodes));
     s.last_write = xmalloc((program->nr_regs + 1) * sizeof(*s.last_write));
     s.last_read = xmalloc((program->nr_regs + 1) * sizeof(*s.last_read));

@@ -83,6 +83,7 @@ static void block_trace_destroy(struct block_trace *trace)
     free(trace->touched.flags);
     free(trace->touched.last);
     free(trace->hot);
+    free(trace->regions);
     free(trace);
 }
 
@@ -232,16 +233,38 @@ static size_t hot_slot(const struct emu_memory *memory, uint64_t address)
     return mix(bits + (buffer ? address - buffer->base : address)) % HOT_SLOTS;
 }
 
+/* The majority vote of Boyer and Moore, slot by slot. */
+static void vote(struct hot_address *hot, uint64_t address)
+{
+    if (hot->address == address)
+        hot->lanes++;
+    else if (hot->lanes == 0)
+        *hot = (struct hot_address){address, 1};
+    else
+        hot->lanes--;
+}
+
+/* Does no lane before this one touch its sector? */
+static bool first_of_sector(const struct emu_access *a, unsigned lane)
+{
+    for (unsigned before = 0; before < lane; before++)
+        if ((a->mask >> before & 1) != 0 && a->address[before] / 32 == a->address[lane] / 32)
+            return false;
+    return true;
+}
+
 static void count_atomics(const struct emu_memory *memory, struct block_trace *trace,
     struct trace_access *entry, const struct emu_access *a)
 {
     static const struct emu_memory none;
     unsigned most = 0;
 
-    if (trace->hot == NULL)
+    if (trace->hot == NULL) {
         trace->hot = xcalloc(HOT_SLOTS, sizeof(*trace->hot));
+        trace->regions = xcalloc(HOT_SLOTS, sizeof(*trace->regions));
+    }
     for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-        struct hot_address *hot;
+        const uint64_t region = a->address[lane] / ATOMIC_REGION * ATOMIC_REGION;
         unsigned same = 0;
 
         if ((a->mask >> lane & 1) == 0)
@@ -250,13 +273,10 @@ static void count_atomics(const struct emu_memory *memory, struct block_trace *t
         for (unsigned other = 0; other < WARP_LANES; other++)
             same += (a->mask >> other & 1) != 0 && a->address[other] == a->address[lane];
         most = same > most ? same : most;
-        hot = &trace->hot[hot_slot(a->space == PTX_GLOBAL ? memory : &none, a->address[lane])];
-        if (hot->address == a->address[lane])
-            hot->lanes++;
-        else if (hot->lanes == 0)
-            *hot = (struct hot_address){a->address[lane], 1};
-        else
-            hot->lanes--; /* the majority vote of Boyer and Moore, slot by slot */
+        vote(&trace->hot[hot_slot(a->space == PTX_GLOBAL ? memory : &none, a->address[lane])],
+            a->address[lane]);
+        if (a->space == PTX_GLOBAL && first_of_sector(a, lane))
+            vote(&trace->regions[hot_slot(memory, region)], region);
     }
     entry->same_address = (uint8_t)most;
 }

@@ -271,8 +271,8 @@ static double fetched(const struct traffic *r, const struct footprint *of, unsig
 }
 
 /* Before the first launch of a run L2 is full of what a memset wrote (src/device/child_time.c), and
- * owes DRAM `most_unwritten` sectors of it, more than half of what it holds: on an H100 reading 1 GiB
- * takes 9 us longer then than after a launch that only read, and reading 16, 32 and 64 MiB 2.6,
+ * owes DRAM `most_unwritten` sectors of it, more than half of what it holds: on an H100 reading 1
+ * GiB takes 9 us longer then than after a launch that only read, and reading 16, 32 and 64 MiB 2.6,
  * 4.5 and 8.2 us longer (bench/card/events.cu). */
 static double most_unwritten(const struct chip *chip)
 {
@@ -281,8 +281,7 @@ static double most_unwritten(const struct chip *chip)
 
 /* What L2 owes DRAM at the end of a launch that takes in `taken` sectors and writes `written` of
  * them. A sector that comes in takes a place at random. */
-static double unwritten_after(
-    const struct chip *chip, double before, double taken, double written)
+static double unwritten_after(const struct chip *chip, double before, double taken, double written)
 {
     const double places = (double)chip->l2_bytes / 32, left = exp(-taken / places);
     const double own = taken > 0 ? written / taken * places * (1 - left) : 0;

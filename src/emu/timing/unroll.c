@@ -41,7 +41,8 @@ static uint32_t writer(const struct program *program, uint32_t begin, uint32_t e
     return found;
 }
 
-static bool is_short(const struct program *program, const bool *starts, uint32_t begin, uint32_t end)
+static bool is_short(
+    const struct program *program, const bool *starts, uint32_t begin, uint32_t end)
 {
     unsigned nr = 0;
 
@@ -96,8 +97,8 @@ void time_unroll(const struct program *program, const bool *starts, struct pc_co
 }
 
 /* Where the turns of the loop end in the trace; false: there are not so many. */
-static bool has_turns(const struct warp_trace *w, size_t at, uint32_t begin, uint32_t branch,
-    size_t ends[UNROLLED])
+static bool has_turns(
+    const struct warp_trace *w, size_t at, uint32_t begin, uint32_t branch, size_t ends[UNROLLED])
 {
     for (unsigned turn = 0; turn < UNROLLED; turn++) {
         uint32_t last = begin;

@@ -531,7 +531,8 @@ static void what_l2_owes_takes_time(void **state)
     assert_true(cycles[0] - cycles[1] < 8 * 700);
 }
 
-/* Sixteen loads that miss, each of 32 lines: when their data is there, each still takes 32 cycles. */
+/* Sixteen loads that miss, each of 32 lines: when their data is there, each still takes 32 cycles.
+ */
 static void scattered_loads_wait_for_the_data_stage(void **state)
 {
     double cycles[2];
@@ -548,7 +549,8 @@ static void scattered_loads_wait_for_the_data_stage(void **state)
             add(b, PTX_OP_ADD, UNIT_FMA, 2, 10 + (int)i);
         begin(b, 0);
         for (unsigned i = 0; i < 16; i++)
-            play_access(b, 0, load[i], BUFFER_AT + i * (scattered ? 32 : 4096), scattered ? 4096 : 4);
+            play_access(
+                b, 0, load[i], BUFFER_AT + i * (scattered ? 32 : 4096), scattered ? 4096 : 4);
         for (uint32_t pc = 16; pc < 32; pc++)
             play(b, 0, pc);
         end(b);

@@ -191,8 +191,7 @@ static void launches_take_their_times_one_after_another(void **state)
     assert_int_equal(c.verdict, VERDICT_OK);
     assert_int_equal(c.profile.nr_launches, 2);
     assert_float_equal(counters_get(&c.profile.total, METRIC_WARPS_LAUNCHED), 2 * 8192, 0);
-    assert_float_equal(
-        c.profile.time_ns, counters_get(&c.profile.total, METRIC_TIME_NS), 1);
+    assert_float_equal(c.profile.time_ns, counters_get(&c.profile.total, METRIC_TIME_NS), 1);
     /* The second launch finds X in L2. */
     assert_true(counters_get(&c.profile.launches[1], METRIC_DRAM_BYTES) <
                 0.7 * counters_get(&c.profile.launches[0], METRIC_DRAM_BYTES));
