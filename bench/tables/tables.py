@@ -6,6 +6,7 @@ The measured rows are figures of te42kyfo/gpu-benches (gpu-stream and gpu-l2-cac
 gpu-latency on an H100 PCIe at 1,755 MHz); the kernels are ours. Exit status: 0 when each row is within 20%."""
 
 import argparse
+import functools
 import json
 import pathlib
 import random
@@ -132,6 +133,36 @@ def run(program, device, text, folder):
     return node["time_ns"]
 
 
+SWEEP = """
+__global__ void sweep(const float4 *__restrict__ d, int *done)
+{
+    const float4 *from = d + (size_t)blockIdx.x * 4096 + threadIdx.x;
+    float sum = 0;
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        sum += from[1024 * k].x;
+    if (sum == 123.0f)
+        done[0] = 1;
+}
+"""
+SWEEP_LINES = """#pragma keet in     D : f32[33554432] = constant(1)
+#pragma keet inout  DONE : i32[1] = constant(0)
+#pragma keet launch sweep<<<2048, 1024>>>(D, DONE)
+"""
+
+
+@functools.cache
+def sweep_ns(program, device, folder):
+    return run(program, device, "#pragma keet size   N = 1\n#pragma keet check  N = 1\n" + SWEEP_LINES + SWEEP, folder)
+
+
+def run_again(program, device, text, folder):
+    """The time after a launch that read 128 MiB of something else. These tables were measured in loops; the first launch of
+    a run finds an L2 that is full of what a memset wrote."""
+    at = text.index("#pragma keet launch")
+    return run(program, device, text[:at] + SWEEP_LINES + text[at:] + SWEEP, folder) - sweep_ns(program, device, folder)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--keet-opt", required=True)
@@ -145,15 +176,15 @@ def main():
         for kind, want in zip(STREAM_KERNELS, measured):
             if args.only in ("", "stream"):
                 text, rate = stream(kind, threads)
-                rows.append((f"stream {kind}, 132 x {threads} threads, GB/s", want, rate(run(args.keet_opt, "emu:h200", text, folder))))
+                rows.append((f"stream {kind}, 132 x {threads} threads, GB/s", want, rate(run_again(args.keet_opt, "emu:h200", text, folder))))
     for kilobytes, want in LATENCY.items() if args.only in ("", "latency") else ():
         text, steps = latency(kilobytes, folder)
         twice = text.replace(f"STEPS = {steps}", f"STEPS = {2 * steps}")
-        cycles = (run(args.keet_opt, "emu:h100", twice, folder) - run(args.keet_opt, "emu:h100", text, folder)) * 1.98 / steps - ADD_CYCLES
+        cycles = (run_again(args.keet_opt, "emu:h100", twice, folder) - run_again(args.keet_opt, "emu:h100", text, folder)) * 1.98 / steps - ADD_CYCLES
         rows.append((f"dependent load, {kilobytes} kB, cycles", want, cycles))
     for kilobytes, want in L2.items() if args.only in ("", "l2") else ():
         text, rate = l2(kilobytes)
-        rows.append((f"read again by all SMs, {kilobytes} kB, GB/s", want, rate(run(args.keet_opt, "emu:h200", text, folder))))
+        rows.append((f"read again by all SMs, {kilobytes} kB, GB/s", want, rate(run_again(args.keet_opt, "emu:h200", text, folder))))
     worst = 0
     lines = ["| row | measured | modelled | modelled / measured |", "|---|---:|---:|---:|"]
     for name, want, got in rows:

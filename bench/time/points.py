@@ -1,10 +1,13 @@
-"""The table of points, points.txt, and the kernel file of a point."""
+"""Tables of points, as points.txt and card.txt, and the kernel file of a point."""
 
 import pathlib
 import re
+import tarfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 FILE = HERE / "points.txt"
+VARIANTS = HERE / "variants.tar.xz"
 COLUMNS = ("name", "file", "settings", "launches", "measured_us", "family", "source", "half")
 
 
@@ -12,20 +15,31 @@ def cells(line):
     return [cell.strip() for cell in line.split("|")] if line.strip() and line[0] != "#" and "|" in line else None
 
 
-def read():
-    """[{column: value, lot: (kind, seed)}]; settings are a dictionary."""
-    rows, lot = [], None
-    for line in FILE.read_text().splitlines():
+def read(file=FILE):
+    """[{column: value, lot: (kind, seed)}]; settings are a dictionary. A line `clock US` says what the clock itself adds to
+    the times of the rows after it."""
+    rows, lot, clock = [], None, 0
+    for line in file.read_text().splitlines():
         row = cells(line)
         if row:
             row = dict(zip(COLUMNS, row), lot=lot)
             row["settings"] = dict(pair.split("=") for pair in row["settings"].split() if pair != "-")
-            row["launches"], row["measured_us"] = int(row["launches"]), float(row["measured_us"])
+            row["launches"], row["measured_us"] = int(row["launches"]), float(row["measured_us"]) - clock
             rows.append(row)
-        elif line.startswith(("lot ", "together ")):
+        elif line.startswith(("lot ", "together ", "kernels ")):
             kind, seed = line.split()
             lot = (kind, int(seed))
+        elif line.startswith("clock "):
+            clock = float(line.split()[1])
     return rows
+
+
+def source(row):
+    """The text of the row's file: of this folder, of a path in the project, or of the archive of variants."""
+    if row["file"].startswith("variants/"):
+        with tarfile.open(VARIANTS) as archive:
+            return archive.extractfile(row["file"].removeprefix("variants/")).read().decode()
+    return ((ROOT if "/" in row["file"] else HERE) / row["file"]).read_text()
 
 
 def without_includes(text):
@@ -36,7 +50,9 @@ def without_includes(text):
 def text_of(row, small=False):
     """The kernel file with a point's settings as sizes, as chosen parameters, and else as macros before everything;
     `small` leaves the timed sizes at those of the check."""
-    text, macros = without_includes((HERE / row["file"]).read_text()), ""
+    text, macros = without_includes(source(row)), ""
+    if not row["settings"] and not small:
+        return text
     size = re.search(r"^#pragma keet size .*$", text, re.M)[0]
     sizes = dict(re.findall(r"(\w+) = ([^,\n]+)", size))
     for name, value in row["settings"].items():
@@ -54,10 +70,10 @@ def text_of(row, small=False):
     return macros + text.replace(size, line)
 
 
-def set_halves(halves):
-    lines = FILE.read_text().splitlines()
+def set_halves(halves, file=FILE):
+    lines = file.read_text().splitlines()
     for i, line in enumerate(lines):
         row = cells(line)
         if row:
             lines[i] = line[:line.rindex("|")] + "| " + halves[row[0]]
-    FILE.write_text("\n".join(lines) + "\n")
+    file.write_text("\n".join(lines) + "\n")

@@ -117,11 +117,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keet-opt", required=True)
     parser.add_argument("--half", choices=("fit", "test", "all"), default="fit")
+    parser.add_argument("--points", type=pathlib.Path, default=points.FILE)
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("-j", type=int, default=2)
     parser.add_argument("--out", type=pathlib.Path)
     args = parser.parse_args()
-    rows = [row for row in points.read() if args.half in ("all", row["half"])]
+    rows = [row for row in points.read(args.points) if args.half in ("all", row["half"])]
     unknown = set(args.only) - {row["name"] for row in rows}
     if unknown:
         sys.exit(f"not a point of this half: {', '.join(sorted(unknown))}")

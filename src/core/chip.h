@@ -33,7 +33,7 @@ struct chip {
     struct peak peak[NR_WORKS];                  /* by kind of operation; that of WORK_FLOPS is 0 */
     /* latencies in cycles */
     double lat_alu, lat_fp64, lat_sfu, lat_shared, lat_l1, lat_l2, lat_dram, lat_atomic;
-    double launch_overhead_ns; /* between dependent kernels of one stream */
+    double launch_overhead_ns; /* what one more launch of a stream takes, beyond its blocks */
 };
 
 const struct chip *chip_find(const char *key); /* NULL when unknown */

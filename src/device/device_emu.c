@@ -460,8 +460,6 @@ static bool emu_device_measure(struct device *device, struct device_module *modu
     const struct device_measure *measure, struct arena *arena, struct profile *profile,
     struct device_result *result, struct err *err)
 {
-    double gaps_ns;
-
     profile->nr_launches = measure->nr_launches;
     profile->launches = arena_array(arena, measure->nr_launches, sizeof(*profile->launches));
     profile->configs = arena_array(arena, measure->nr_launches, sizeof(*profile->configs));
@@ -491,13 +489,6 @@ static bool emu_device_measure(struct device *device, struct device_module *modu
         profile->configs[i] = *launch->config;
     }
     profile_sum(profile, arena);
-    /* One launch after another costs the gap between them as well. */
-    gaps_ns = measure->nr_launches < 2
-                  ? 0
-                  : (measure->nr_launches - 1) * device->chip->launch_overhead_ns;
-    profile->time_ns += gaps_ns;
-    profile->time_low_ns += gaps_ns;
-    profile->time_high_ns += gaps_ns;
     return true;
 }
 

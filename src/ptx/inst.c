@@ -664,6 +664,8 @@ static bool append(struct ptx_parser *p, const struct ptx_inst *inst)
     body->insts = grow(body->insts, &body->cap_insts, body->nr_insts + 1, sizeof(*inst));
     body->locs = grow(body->locs, &body->cap_locs, body->nr_insts + 1, sizeof(*body->locs));
     body->insts[body->nr_insts] = *inst;
+    body->insts[body->nr_insts].rolled = body->rolled;
+    body->rolled = false;
     body->locs[body->nr_insts++] = p->locs.current;
     body->label_at_end = false;
     return true;

@@ -105,6 +105,16 @@ static bool skip_to(struct ptx_parser *p, char punct)
     return true;
 }
 
+static bool parse_pragma(struct ptx_parser *p)
+{
+    static const char nounroll[] = "nounroll";
+
+    parser_advance(p);
+    p->body.rolled |= p->token.kind == TOKEN_STRING && p->token.len == sizeof(nounroll) - 1 &&
+                      memcmp(p->token.text, nounroll, p->token.len) == 0;
+    return skip_to(p, ';');
+}
+
 /* .loc file line column [, function_name label [+ n], inlined_at file line column] */
 static bool parse_loc(struct ptx_parser *p)
 {
@@ -213,7 +223,7 @@ static bool parse_body_directive(struct ptx_parser *p)
         return parse_reg(p);
     }
     if (parser_is_word(p, "pragma"))
-        return skip_to(p, ';');
+        return parse_pragma(p);
     if (parser_is_word(p, "file"))
         return parse_file(p);
     if (parser_is_word(p, "section"))

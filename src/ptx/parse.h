@@ -46,6 +46,7 @@ struct func_body {
     size_t nr_shared, cap_shared;
     uint64_t shared_bytes, local_bytes, call_bytes;
     bool label_at_end;
+    bool rolled; /* .pragma "nounroll" stood before the next instruction */
 };
 
 /* What finalize.c must know of each function to lay out shared memory. */

@@ -223,6 +223,7 @@ struct ptx_inst {
         nocomplete, noinc, multicast, po, shr7, shr15;
     bool ftz, sat, approx, full, relu, nan, xorsign, uni, to, wrap, clamp, volatile_, sync, noftz,
         cc;
+    bool rolled; /* .pragma "nounroll" stands before it: it begins a loop that stays as it is */
     bool param_of_call; /* ld/st .param of a call's local param space, not the kernel's */
     int32_t guard;      /* predicate register or -1 */
     bool guard_negated;

@@ -44,6 +44,7 @@ struct emu_memory {
     size_t nr, cap;
     uint64_t next, used, limit;
     uint64_t held, host_limit; /* of the host: bytes in buffers that are whole there; how many */
+    double unwritten;          /* sectors that L2 owes DRAM after the last modelled launch */
     uint64_t heap_used;        /* bytes that device code holds by malloc */
     struct texture_table *textures; /* the emulator's; NULL: there are none */
 };

@@ -246,18 +246,41 @@ static unsigned banks(const struct offsets *o, uint32_t mask, unsigned bytes, un
     return most;
 }
 
+/* Do all lanes of the group want what the lane `apart` numbers away wants? */
+static bool in_pairs(const struct offsets *o, uint32_t group, unsigned apart)
+{
+    bool same = true;
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        const uint32_t both = (1u << l | 1u << (l ^ apart)) & group;
+        same &= (both & (both - 1)) == 0 || o->at[l] == o->at[l ^ apart];
+    }
+    return same;
+}
+
 /* The data stage moves 32 banks of 4 bytes at a time, for as many lanes as 128 bytes serve: 32
- * lanes of 4 bytes, 16 of 8, 8 of 16 (te42kyfo/gpu-benches, gpu-strides: all 46 rows). */
+ * lanes of 4 bytes, 16 of 8, 8 of 16 (te42kyfo/gpu-benches, gpu-strides: all 46 rows). Twice as
+ * many go together where lanes want the same in pairs: a load of 16 bytes at one of two or four
+ * addresses takes 2 wavefronts on an H100, one at eight or sixteen addresses, each wanted by every
+ * eighth or sixteenth lane, 4 (counters of tiled products, bench/card/variants). */
 static unsigned data_wavefronts(
     const struct offsets *o, enum access_kind kind, uint32_t mask, unsigned bytes)
 {
-    const unsigned lanes = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;
+    const unsigned lanes = bytes <= 4   ? 32
+                           : bytes <= 8 ? 16
+                                        : 8,
+                   step = lanes < 32 ? 2 * lanes : 32;
     unsigned nr = 0, words = 0;
-    for (unsigned first = 0; first < WARP_LANES; first += lanes) {
-        const uint32_t group = mask & (lanes == 32 ? ~0u : ((1u << lanes) - 1) << first);
+    for (unsigned first = 0; first < WARP_LANES; first += step) {
+        const uint32_t low = (lanes == 32 ? ~0u : (1u << lanes) - 1) << first,
+                       group = mask & (step == 32 ? ~0u : ((1u << step) - 1) << first);
         /* one address, or words one after another, are one wavefront */
-        if (group)
-            nr += kind == ACCESS_OTHER ? banks(o, group, bytes, &words) : 1;
+        if (kind != ACCESS_OTHER)
+            nr += ((group & low) != 0) + ((group & ~low) != 0);
+        else if (group && (in_pairs(o, group, 1) || in_pairs(o, group, 2)))
+            nr += banks(o, group, bytes, &words);
+        else
+            nr += (group & low ? banks(o, group & low, bytes, &words) : 0) +
+                  (group & ~low ? banks(o, group & ~low, bytes, &words) : 0);
     }
     return nr;
 }

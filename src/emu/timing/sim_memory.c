@@ -17,25 +17,46 @@ static double dram_latency(const struct sim_memory *s, double now)
     double share = now > 2000 ? sooner(1, s->dram_busy / now) : 0;
     double all = s->dram_read + s->dram_written, writes = all > 0 ? s->dram_written / all : 0;
 
-    return s->in->lat_dram * (1 + 0.8 * share * share + 0.6 * share * writes);
+    return s->in->lat_dram * (1 + 0.8 * share * share + 0.9 * share * writes);
 }
 
-/* Occupies DRAM for a sector. Writes among reads cost more, as the bus turns round: triad ends at
- * 0.91 of what reading or writing alone reaches (data/h100/gpu-stream). */
+/* The bus takes 1.0345 times as long for a sector that is read as for one that is written, and
+ * turns round: a copy gets 0.907 of the peak, reading alone 0.956, writing alone 0.989
+ * (bench/card/events.cu). */
+static const double read_cost = 1.0345, turn_cost = 0.146;
+
+static double write_cost(double read, double written)
+{
+    return 1 + turn_cost * sooner(1, read / later(1, written));
+}
+
+double sim_dram_sectors(double read, double written)
+{
+    return read * read_cost + written * write_cost(read, written);
+}
+
+/* Occupies DRAM for a sector. */
 static void use_dram(struct sim_memory *s, double now, double cost)
 {
     double cycles = cost * 32 / s->in->dram_bytes_per_clk;
 
     s->dram_free = later(s->dram_free, now) + cycles;
     s->dram_busy += cycles;
-    s->out->dram_sectors++;
 }
 
 /* How L2 answers: from its own, from DRAM, or when another block's sector has come from there. */
 enum answer { FROM_L2, FROM_DRAM, WITH_ANOTHER };
 
-/* Asks L2 for one sector; gives the time of the answer. */
-static double ask_l2(struct sim_memory *s, double now, enum answer answer)
+/* A sector from DRAM comes later when what it takes the place of must first be written: reading 1
+ * MiB takes 0.48 us longer on an H100 when L2 is full of such lines, of which what DRAM writes
+ * explains 0.14 (bench/card/events.cu). Blocks that share what they read wait for it together, in a
+ * few bursts; here their fetches are spread over the launch, and count the less the more share. */
+enum { EVICTION_CYCLES = 700 };
+
+/* Asks L2 for one sector; gives the time of the answer. later_by: cycles, where L2 has it;
+ * sectors: of its line, that the access has. */
+static double ask_l2(struct sim_memory *s, const struct buffer_traffic *of, double now,
+    enum answer answer, double later_by, double sectors)
 {
     double done;
 
@@ -43,12 +64,18 @@ static double ask_l2(struct sim_memory *s, double now, enum answer answer)
     s->out->l2_sectors++;
     done = s->l2_free + s->in->lat_l2;
     if (answer == FROM_L2)
-        return done;
+        return done + later_by;
     if (s->in->cured & SPARED(DRAM))
         return later(done, now + s->in->lat_dram);
     if (answer == FROM_DRAM) {
         s->dram_read++;
-        use_dram(s, now, 1);
+        s->out->dram_sectors++;
+        use_dram(s, now, read_cost + of->evict * write_cost(s->dram_read, s->dram_written));
+        s->evicting += of->evict * of->first / sectors;
+        if (s->evicting >= 1) {
+            s->evicting--;
+            now += EVICTION_CYCLES;
+        }
     }
     return later(done, later(s->dram_free, now) + dram_latency(s, now));
 }
@@ -80,6 +107,12 @@ static unsigned sectors_needed(const struct sim_memory *s, const struct trace_ac
                : a->nr_sectors;
 }
 
+/* What L2's other half adds to a first read, where the latency does not have it already. */
+static double far_half(const struct sim_memory *s, const struct buffer_traffic *of)
+{
+    return later(0, s->chip->lat_l2 * (1 + s->in->far_l2 * of->far_half) - s->in->lat_l2);
+}
+
 static double load_global(struct sim_memory *s, const struct sim_block *block,
     const struct trace_access *a, bool spared, double now)
 {
@@ -87,6 +120,7 @@ static double load_global(struct sim_memory *s, const struct sim_block *block,
                                 *of = a->traffic ? &s->in->traffic->of[a->traffic - 1] : &none;
     struct debt *debt = &s->debts[a->traffic];
     double done = now + s->chip->lat_l1;
+    const double per_line = a->nr_sectors / later(1, a->lines);
     uint64_t line = UINT64_MAX;
     enum answer answer = FROM_L2;
 
@@ -115,7 +149,7 @@ static double load_global(struct sim_memory *s, const struct sim_block *block,
                 answer = decide(debt, first);
             line = sector / 4;
             settle_debt(debt, first, answer);
-            *ready = ask_l2(s, now, answer);
+            *ready = ask_l2(s, of, now, answer, first ? far_half(s, of) : 0, per_line);
             s->out->l2_read_sectors++;
         }
         done = later(done, *ready);
@@ -132,7 +166,8 @@ static void write_dram(struct sim_memory *s, struct debt *debt, double share, do
     s->dram_written++;
     if (s->in->cured & SPARED(DRAM))
         return;
-    use_dram(s, now, 1 + 0.2 * sooner(1, s->dram_read / s->dram_written));
+    s->out->dram_sectors++;
+    use_dram(s, now, write_cost(s->dram_read, s->dram_written));
 }
 
 static void store_global(
@@ -177,7 +212,7 @@ static double atomic_global(
         debt->first += first ? of->first : 0;
         answer = first && debt->first >= 1 ? FROM_DRAM : FROM_L2;
         settle_debt(debt, true, answer);
-        done = ask_l2(s, now, answer) - s->in->lat_l2;
+        done = ask_l2(s, of, now, answer, 0, 1) - s->in->lat_l2;
         s->l2_free += 32 / s->in->l2_bytes_per_clk;
         s->out->l2_sectors++;
         if (first)
@@ -210,17 +245,21 @@ static double data_wavefronts(const struct sim_memory *s, const struct trace_acc
     return now;
 }
 
-/* The LSU takes the larger of two stages: data wavefronts, and tags at 0.55 + 0.25 per 128-byte
- * line, 0.45 more when the lines are apart. Fitted to gpu-strides on H200 (te42kyfo/gpu-benches);
- * executed, all 46 rows are within 10% (tests/unit/emu/strides.c). */
-double sim_lsu_cycles(const struct sim_memory *s, const struct trace_access *a)
+struct stages {
+    double tags, data; /* cycles */
+};
+
+/* What an access costs the two stages of the LSU: tags take 0.55 + 0.25 per 128-byte line, 0.45
+ * more when the lines are apart. Fitted to gpu-strides on H200 (te42kyfo/gpu-benches); executed,
+ * all 46 rows are within 10% (tests/unit/emu/strides.c). */
+static struct stages stages_of(const struct sim_memory *s, const struct trace_access *a)
 {
     const unsigned cured = s->in->cured;
     double data = a->wide > 0 ? a->wide : a->wavefronts, lines = a->lines;
     bool apart = a->apart;
 
     if (a->bulk)
-        return 0;
+        return (struct stages){0, 0};
     if (cured) {
         if (cured & SPARED(SCATTER) && a->space == PTX_GLOBAL && 4 * lines > a->ideal) {
             lines = (a->ideal + 3) / 4;
@@ -229,10 +268,17 @@ double sim_lsu_cycles(const struct sim_memory *s, const struct trace_access *a)
         data = data_wavefronts(s, a, data);
     }
     if (a->wide > 0)
-        return data;
+        return (struct stages){0, data};
     if (a->space == PTX_SHARED)
-        return a->is_atomic ? later(data, 2.0 * a->same_address) : data;
-    return later(later(data, 1), (apart ? 1.0 : 0.55) + 0.25 * lines);
+        return (struct stages){0, a->is_atomic ? later(data, 2.0 * a->same_address) : data};
+    return (struct stages){later(1, (apart ? 1.0 : 0.55) + 0.25 * lines), data};
+}
+
+double sim_lsu_cycles(const struct sim_memory *s, const struct trace_access *a)
+{
+    const struct stages stages = stages_of(s, a);
+
+    return later(stages.tags, stages.data);
 }
 
 double sim_lsu_enter(struct sim_memory *s, double now, double cycles)
@@ -258,6 +304,49 @@ static double hold_place(struct sim_memory *s, double done)
     return done;
 }
 
+/* Takes so many cycles of the data stage from `from` on; gives the last one. Loads come for it in
+ * any order of time. */
+static double through_data_stage(struct sim_memory *s, double from, double cycles)
+{
+    double done = from;
+
+    for (uint64_t nr = (uint64_t)from / DATA_PERIOD; cycles > 0; nr++) {
+        struct data_period *p = &s->data[nr % DATA_PERIODS];
+        double taken;
+
+        if (p->nr != nr)
+            *p = (struct data_period){.nr = nr};
+        taken = sooner(cycles, DATA_PERIOD - p->taken);
+        if (taken <= 0)
+            continue;
+        p->taken += taken;
+        cycles -= taken;
+        done = later(done + taken, (double)nr * DATA_PERIOD + p->taken);
+    }
+    return done;
+}
+
+/* A load that L1 has goes through both stages at once. Where data must come first, the load goes
+ * through the data stage when it is there: a warp that walks 32 rows takes 1800 cycles for sixteen
+ * loads on an H100 with a second one beside it, which no latency explains (bench/time/variants,
+ * sum.5). */
+static double load_in_stages(
+    struct sim_memory *s, const struct sim_block *block, const struct trace_access *a, double now)
+{
+    const struct stages stages = stages_of(s, a);
+    const double start = later(s->lsu_free, now);
+    const double there = load_global(s, block, a, false, start + stages.tags - 1);
+    double cycles = later(stages.tags, stages.data);
+
+    s->out->lsu_busy += cycles;
+    if (there <= start + stages.tags + s->chip->lat_l1) {
+        s->lsu_free = start + cycles;
+        return hold_place(s, later(there, start + cycles - 1 + s->chip->lat_l1));
+    }
+    s->lsu_free = start + stages.tags;
+    return hold_place(s, through_data_stage(s, there, stages.data) - 1);
+}
+
 double sim_access(struct sim_memory *s, const struct sim_block *block, const struct trace_access *a,
     bool spared, double now, uint8_t *reason)
 {
@@ -269,24 +358,23 @@ double sim_access(struct sim_memory *s, const struct sim_block *block, const str
         return now;
     if (a->bulk && !a->is_write && !a->is_atomic)
         return load_global(s, block, a, spared, now);
-    start = spared ? now : sim_lsu_enter(s, now, sim_lsu_cycles(s, a));
-    if (a->space == PTX_SHARED) {
-        *reason = STALL_SHORT;
-        return start + (s->in->cured & SPARED(SHORT) ? 1 : s->chip->lat_shared);
+    *reason = a->space == PTX_SHARED ? STALL_SHORT : STALL_LONG;
+    if (spared && a->space != PTX_SHARED && !a->is_atomic && !a->is_write) {
+        load_global(s, block, a, true, now); /* the value came with an earlier access */
+        return now + 1;
     }
-    *reason = STALL_LONG;
+    if (a->space != PTX_SHARED && !a->is_atomic && !a->is_write) {
+        start = later(s->lsu_free, now);
+        now = load_in_stages(s, block, a, now);
+        return s->in->cured & SPARED(LATENCY) ? start + s->chip->lat_l1 : now;
+    }
+    start = spared ? now : sim_lsu_enter(s, now, sim_lsu_cycles(s, a));
+    if (a->space == PTX_SHARED)
+        return start + (s->in->cured & SPARED(SHORT) ? 1 : s->chip->lat_shared);
     if (a->is_atomic)
         return atomic_global(s, block, a, start);
-    if (a->is_write) {
-        store_global(s, block, a, start);
-        return start;
-    }
-    if (spared) { /* the value came with an earlier access */
-        load_global(s, block, a, true, start);
-        return start + 1;
-    }
-    now = hold_place(s, load_global(s, block, a, false, start));
-    return s->in->cured & SPARED(LATENCY) ? start + s->chip->lat_l1 : now;
+    store_global(s, block, a, start);
+    return start;
 }
 
 void sim_memory_init(struct sim_memory *s, const struct sim_input *in, struct sim_output *out)

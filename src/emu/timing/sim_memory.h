@@ -36,13 +36,22 @@ struct sim_block {
     double end;
 };
 
+/* The data stage's cycles that are taken, by periods. */
+enum { DATA_PERIOD = 32, DATA_PERIODS = 1024 };
+struct data_period {
+    uint64_t nr;
+    double taken;
+};
+
 struct sim_memory {
     const struct sim_input *in;
     const struct chip *chip;
     struct sim_output *out;
     double lsu_free, lsu_line; /* the LSU is done with what it has; with what waits for it, too */
+    struct data_period data[DATA_PERIODS]; /* of the data stage, for loads whose data came late */
     double l2_free, dram_free, dram_busy;
     double dram_read, dram_written;     /* sectors */
+    double evicting;                    /* of the next sector that must be written before */
     double answers[L1_QUEUE], answered; /* when loads under way are answered; the last of them */
     uint64_t nr_answers;
     struct l1 l1;
@@ -52,6 +61,8 @@ struct sim_memory {
 void sim_memory_init(struct sim_memory *memory, const struct sim_input *in, struct sim_output *out);
 void sim_memory_finish(struct sim_memory *memory);
 
+/* So many sectors that DRAM takes or gives at its best rate are as long as these. */
+double sim_dram_sectors(double read, double written);
 /* The cycles for which an access occupies the LSU. */
 double sim_lsu_cycles(const struct sim_memory *memory, const struct trace_access *access);
 /* Occupies the LSU; gives the last cycle. */

@@ -44,6 +44,7 @@ struct warp_trace {
     size_t nr, cap;
     uint64_t nr_all;     /* executed or skipped; more than nr when the trace was cut short */
     uint64_t nr_skipped; /* predicated off in all lanes (pc_cost.skip_to) */
+    uint64_t nr_dropped; /* of the events, those that unrolling saves: see time_unroll */
     uint32_t last_pc;    /* plus 1; 0: none */
 };
 
@@ -69,7 +70,7 @@ enum { SECTOR_READ = 1, SECTOR_WRITTEN = 2, SECTOR_ATOMIC = 4 };
 struct hot_address {
     uint64_t address, lanes;
 };
-enum { HOT_SLOTS = 1024 };
+enum { HOT_SLOTS = 1024, ATOMIC_REGION = 1024 };
 
 struct block_trace {
     uint64_t block;
@@ -83,6 +84,7 @@ struct block_trace {
     uint64_t nr_read, nr_written; /* distinct sectors */
     uint32_t nr_touches;          /* of sectors of global memory */
     struct hot_address *hot; /* HOT_SLOTS candidates for the most used address of global atomics */
+    struct hot_address *regions; /* the same for ATOMIC_REGION bytes, sectors instead of lanes */
     uint64_t nr_atomic_lanes;
 };
 
@@ -160,9 +162,12 @@ struct pc_cost {
     uint32_t head; /* the pc of the wide load of which this load is a part; its own pc: of none */
     uint16_t async_left; /* async_wait: groups that may remain in flight */
     bool async_commit;
-    bool ends_block;  /* part of the instruction is a branch past a slow path */
-    uint32_t guard;   /* register id plus 1 of its predicate, also of one in place of a branch */
-    float part;       /* of the executions: these cost something. 1 but for cures */
+    bool ends_block; /* part of the instruction is a branch past a slow path */
+    uint32_t guard;  /* register id plus 1 of its predicate, also of one in place of a branch */
+    float part;      /* of the executions: these cost something. 1 but for cures */
+    uint32_t
+        body_end; /* of where a loop's body begins that ptxas unrolls: its branch; 0: of others */
+    bool once;    /* in such a loop: executed once in UNROLLED turns */
     uint32_t skip_to; /* of a branch that becomes the predicate of what it skips: its target */
 };
 
@@ -175,15 +180,28 @@ void time_cost_tensor(struct pc_cost *cost, const struct inst *in, const struct 
  * issued, and warps issue the skipped instructions without an effect (predicate.c). */
 void time_predicate(const struct program *program, struct pc_cost *costs);
 
+/* Marks the loops that ptxas unrolls UNROLLED times: pc_cost.body_end and .once (unroll.c). starts:
+ * where basic blocks begin. */
+enum { UNROLLED = 4 };
+void time_unroll(const struct program *program, const bool *starts, struct pc_cost *costs);
+
 /* Per pc; heap memory. Merged loads whose traced addresses were not aligned are loads of their own;
  * traces may be NULL. */
 struct pc_cost *time_costs(
     const struct program *program, const struct chip *chip, const struct time_listener *traced);
 
-/* A static order of each basic block's instructions, as an optimising assembler would list them:
- * rank[pc] within its block, block[pc] the block's number. Both heap memory. */
-void time_schedule(
-    const struct program *program, const struct pc_cost *costs, uint32_t **rank, uint32_t **block);
+/* A static order of each basic block's instructions, as an optimising assembler would list them. */
+struct order {
+    uint32_t *rank;     /* by pc, within its block */
+    uint32_t *block;    /* by pc: the block's number */
+    uint32_t *unrolled; /* by UNROLLED * pc + turn: rank within the unrolled loop */
+};
+struct order time_schedule(const struct program *program, const struct pc_cost *costs);
+void order_finish(struct order *order);
+/* Puts UNROLLED turns of a loop that begin at event `at` into that order, from event *to on, and
+ * gives the event after them; `at`: there are not so many turns. Scratch is as of reorder. */
+size_t time_unrolled(const struct pc_cost *costs, const uint32_t *unrolled, struct warp_trace *w,
+    size_t at, size_t *to, struct trace_event *scratch);
 
 /* --- behind L1 --- */
 
@@ -194,10 +212,12 @@ struct buffer_traffic {
     unsigned buffer;           /* into the memory's buffers */
     double one, read, written; /* sectors that a block touches, on average */
     double all;                /* that the grid touches */
-    double far;   /* share of a block's that the next block on its SM touches too; -1 unknown */
-    double first; /* of a block's first reads: for these DRAM delivers a sector */
-    double late;  /* of the same: these wait for DRAM, first included */
-    double write; /* of a block's first writes: these reach DRAM */
+    double far;      /* share of a block's that the next block on its SM touches too; -1 unknown */
+    double first;    /* of a block's first reads: for these DRAM delivers a sector */
+    double late;     /* of the same: these wait for DRAM, first included */
+    double write;    /* of a block's first writes: these reach DRAM */
+    double evict;    /* for a sector that DRAM delivers so many go there that others had written */
+    double far_half; /* of a block's first reads that L2 serves: these come from its other half */
 };
 
 struct traffic {
@@ -209,6 +229,7 @@ struct traffic {
     double usable;          /* sectors that L2 can hold of a working set */
     double of_wave, unique; /* sectors that a wave touches, that the grid touches */
     double reads, writes;   /* sectors from and to DRAM, whole launch */
+    double unwritten;       /* sectors that L2 owes DRAM when the launch ends */
     /* by TRACE_DISTANCE: of a block's later reads that miss L1, L2 has lost so many */
     double again[TRACE_DISTANCES];
 };
@@ -260,7 +281,7 @@ struct sim_input {
     uint64_t nr_blocks;                          /* of the busiest SM */
     double l2_bytes_per_clk, dram_bytes_per_clk; /* this SM's share */
     double l1_bytes;
-    double lat_l2, lat_dram;
+    double lat_l2, lat_dram, far_l2; /* the last: share by which L2's other half is later */
     const struct traffic *traffic;
     double spill_rate;  /* spill accesses per instruction */
     double most_events; /* that the simulation may cost; more work is cut short and scaled */
@@ -282,10 +303,9 @@ struct sim_output {
     double resident_warps;                /* mean while anything ran */
 };
 
-/* Puts the events of all traces into the assembler's order: once, before the first simulation.
- * rank, block: of time_schedule. */
+/* Puts the events of all traces into the assembler's order: once, before the first simulation. */
 void time_traces_reorder(
-    const struct time_listener *listener, const uint32_t *rank, const uint32_t *block);
+    const struct time_listener *listener, const struct pc_cost *costs, const struct order *order);
 /* The events that a block's trace has on average; *share: of those that the block had. */
 double time_traces_mean(struct block_trace *const *traces, unsigned nr, double *share);
 void time_simulate(const struct sim_input *input, struct sim_output *output);

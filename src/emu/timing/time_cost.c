@@ -405,6 +405,9 @@ struct pc_cost *time_costs(
     time_predicate(program, costs);
     cost_branches(program, costs);
     reload_parameters(program, costs);
+    bool *starts = block_starts(program, costs);
+    time_unroll(program, starts, costs);
+    free(starts);
     if (traced != NULL)
         check_merges(costs, program, traced);
     for (uint32_t pc = 0; pc < program->nr_insts; pc++)
@@ -435,9 +438,9 @@ struct sched_node {
 struct scheduler {
     const struct program *program;
     const struct pc_cost *costs;
-    uint32_t *rank;
+    struct order order;
     struct sched_node *nodes;
-    uint32_t nr;
+    uint32_t nr, body;               /* nodes; of a turn of an unrolled loop, or all */
     int32_t *last_write, *last_read; /* node by register, -1 none */
     struct edge *edges;
     size_t nr_edges, cap_edges;
@@ -499,7 +502,8 @@ static void add_dependencies(struct scheduler *s, uint32_t n)
         add_edge(s, s->last_write[info->source[i]], n);
     if (guard != 0)
         add_edge(s, s->last_write[guard - 1], n);
-    for (unsigned i = 0; i < info->nr_dests; i++) {
+    /* Turns of an unrolled loop have registers of their own. */
+    for (unsigned i = 0; i < info->nr_dests && s->body == s->nr; i++) {
         add_edge(s, s->last_write[info->dest[i]], n);
         add_edge(s, s->last_read[info->dest[i]], n);
     }
@@ -510,7 +514,7 @@ static void add_dependencies(struct scheduler *s, uint32_t n)
     for (unsigned i = 0; i < info->nr_dests; i++)
         s->last_write[info->dest[i]] = (int32_t)n;
     if (s->costs[s->nodes[n].pc].head != s->nodes[n].pc)
-        add_edge(s, (int32_t)(s->costs[s->nodes[n].pc].head - s->nodes[0].pc), n);
+        add_edge(s, (int32_t)(n - (s->nodes[n].pc - s->costs[s->nodes[n].pc].head)), n);
     if (!info->is_memory || info->ptx == NULL || info->space == PTX_PARAM)
         return;
     /* Only the nearest earlier conflicting operations matter: older ones are ordered through these.
@@ -566,17 +570,22 @@ static uint32_t pick(const struct scheduler *s, const bool *gone, double now)
     return best;
 }
 
-static void list_block(struct scheduler *s, uint32_t begin, uint32_t end)
+/* Is the node one that an unrolled loop does without? */
+static bool is_dropped(const struct scheduler *s, uint32_t n)
 {
-    bool gone[MAX_BLOCK] = {0};
-    double now = 0;
+    return n + s->body < s->nr && s->costs[s->nodes[n].pc].once;
+}
 
-    s->nr = end - begin;
+static void make_nodes(struct scheduler *s, uint32_t begin, uint32_t body, unsigned turns)
+{
+    s->nr = turns * body;
+    s->body = body;
     s->nr_edges = 0;
     for (uint32_t n = 0; n < s->nr; n++)
-        s->nodes[n] = (struct sched_node){.pc = begin + n, .edges = -1};
+        s->nodes[n] = (struct sched_node){.pc = begin + n % body, .edges = -1};
     for (uint32_t n = 0; n < s->nr; n++)
-        add_dependencies(s, n);
+        if (!is_dropped(s, n))
+            add_dependencies(s, n);
     forget_registers(s);
     for (uint32_t n = s->nr; n-- > 0;) {
         struct sched_node *node = &s->nodes[n];
@@ -586,13 +595,30 @@ static void list_block(struct scheduler *s, uint32_t begin, uint32_t end)
                 node->height = s->nodes[s->edges[e].to].height;
         node->height += result_latency(s, node->pc) + 1;
     }
-    for (uint32_t place = 0; place < s->nr; place++) {
+}
+
+/* Lists the instructions of a basic block, or of `turns` turns of a loop of one block. */
+static void list_block(struct scheduler *s, uint32_t begin, uint32_t end, unsigned turns)
+{
+    bool gone[MAX_BLOCK] = {0};
+    uint32_t nr_left = 0;
+    double now = 0;
+
+    make_nodes(s, begin, end - begin, turns);
+    for (uint32_t n = 0; n < s->nr; n++) {
+        gone[n] = is_dropped(s, n);
+        nr_left += !gone[n];
+    }
+    for (uint32_t place = 0; place < nr_left; place++) {
         uint32_t n = pick(s, gone, now);
         struct sched_node *node = &s->nodes[n];
         double start = node->ready > now ? node->ready : now;
 
         gone[n] = true;
-        s->rank[node->pc] = place;
+        if (turns > 1)
+            s->order.unrolled[UNROLLED * node->pc + n / s->body] = place;
+        else
+            s->order.rank[node->pc] = place;
         now = start + (s->costs[node->pc].free ? 0 : s->costs[node->pc].slots);
         for (int32_t e = node->edges; e >= 0; e = s->edges[e].next) {
             struct sched_node *next = &s->nodes[s->edges[e].to];
@@ -632,16 +658,15 @@ static bool *block_starts(const struct program *program, const struct pc_cost *c
     return starts;
 }
 
-void time_schedule(
-    const struct program *program, const struct pc_cost *costs, uint32_t **rank, uint32_t **block)
+struct order time_schedule(const struct program *program, const struct pc_cost *costs)
 {
     bool *starts = block_starts(program, costs);
     struct scheduler s = {.program = program, .costs = costs};
     uint32_t nr_blocks = 0;
 
-    *rank = xcalloc(program->nr_insts + 1, sizeof(**rank));
-    *block = xcalloc(program->nr_insts + 1, sizeof(**block));
-    s.rank = *rank;
+    s.order.rank = xcalloc(program->nr_insts + 1, sizeof(*s.order.rank));
+    s.order.block = xcalloc(program->nr_insts + 1, sizeof(*s.order.block));
+    s.order.unrolled = xcalloc(UNROLLED * (size_t)program->nr_insts + 1, sizeof(*s.order.unrolled));
     s.nodes = xcalloc(MAX_BLOCK, sizeof(*s.nodes));
     s.last_write = xmalloc((program->nr_regs + 1) * sizeof(*s.last_write));
     s.last_read = xmalloc((program->nr_regs + 1) * sizeof(*s.last_read));
@@ -651,11 +676,13 @@ void time_schedule(
         for (end = begin + 1; end < program->nr_insts && !starts[end]; end++)
             ;
         for (uint32_t pc = begin; pc < end; pc++) {
-            (*rank)[pc] = pc - begin;
-            (*block)[pc] = nr_blocks;
+            s.order.rank[pc] = pc - begin;
+            s.order.block[pc] = nr_blocks;
         }
         if (end - begin > 2 && end - begin <= MAX_BLOCK)
-            list_block(&s, begin, end);
+            list_block(&s, begin, end, 1);
+        if (costs[begin].body_end == end)
+            list_block(&s, begin, end, UNROLLED);
         nr_blocks++;
     }
     free(starts);
@@ -663,6 +690,14 @@ void time_schedule(
     free(s.edges);
     free(s.last_write);
     free(s.last_read);
+    return s.order;
+}
+
+void order_finish(struct order *order)
+{
+    free(order->rank);
+    free(order->block);
+    free(order->unrolled);
 }
 
 /* --- merged loads --- */

@@ -83,6 +83,7 @@ static void block_trace_destroy(struct block_trace *trace)
     free(trace->touched.flags);
     free(trace->touched.last);
     free(trace->hot);
+    free(trace->regions);
     free(trace);
 }
 
@@ -232,16 +233,38 @@ static size_t hot_slot(const struct emu_memory *memory, uint64_t address)
     return mix(bits + (buffer ? address - buffer->base : address)) % HOT_SLOTS;
 }
 
+/* The majority vote of Boyer and Moore, slot by slot. */
+static void vote(struct hot_address *hot, uint64_t address)
+{
+    if (hot->address == address)
+        hot->lanes++;
+    else if (hot->lanes == 0)
+        *hot = (struct hot_address){address, 1};
+    else
+        hot->lanes--;
+}
+
+/* Does no lane before this one touch its sector? */
+static bool first_of_sector(const struct emu_access *a, unsigned lane)
+{
+    for (unsigned before = 0; before < lane; before++)
+        if ((a->mask >> before & 1) != 0 && a->address[before] / 32 == a->address[lane] / 32)
+            return false;
+    return true;
+}
+
 static void count_atomics(const struct emu_memory *memory, struct block_trace *trace,
     struct trace_access *entry, const struct emu_access *a)
 {
     static const struct emu_memory none;
     unsigned most = 0;
 
-    if (trace->hot == NULL)
+    if (trace->hot == NULL) {
         trace->hot = xcalloc(HOT_SLOTS, sizeof(*trace->hot));
+        trace->regions = xcalloc(HOT_SLOTS, sizeof(*trace->regions));
+    }
     for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-        struct hot_address *hot;
+        const uint64_t region = a->address[lane] / ATOMIC_REGION * ATOMIC_REGION;
         unsigned same = 0;
 
         if ((a->mask >> lane & 1) == 0)
@@ -250,13 +273,10 @@ static void count_atomics(const struct emu_memory *memory, struct block_trace *t
         for (unsigned other = 0; other < WARP_LANES; other++)
             same += (a->mask >> other & 1) != 0 && a->address[other] == a->address[lane];
         most = same > most ? same : most;
-        hot = &trace->hot[hot_slot(a->space == PTX_GLOBAL ? memory : &none, a->address[lane])];
-        if (hot->address == a->address[lane])
-            hot->lanes++;
-        else if (hot->lanes == 0)
-            *hot = (struct hot_address){a->address[lane], 1};
-        else
-            hot->lanes--; /* the majority vote of Boyer and Moore, slot by slot */
+        vote(&trace->hot[hot_slot(a->space == PTX_GLOBAL ? memory : &none, a->address[lane])],
+            a->address[lane]);
+        if (a->space == PTX_GLOBAL && first_of_sector(a, lane))
+            vote(&trace->regions[hot_slot(memory, region)], region);
     }
     entry->same_address = (uint8_t)most;
 }
@@ -517,34 +537,40 @@ void time_traces_share(struct time_listener *t, const struct traffic *r)
 
 double time_traces_mean(struct block_trace *const *traces, unsigned nr, double *share)
 {
-    double kept = 0, all = 0;
+    double kept = 0, dropped = 0, all = 0;
 
     for (unsigned i = 0; i < nr; i++) {
         for (unsigned w = 0; w < traces[i]->nr_warps; w++) {
             kept += (double)traces[i]->warps[w].nr;
+            dropped += (double)traces[i]->warps[w].nr_dropped;
             all += (double)traces[i]->warps[w].nr_all;
         }
     }
-    *share = all > 0 ? kept / all : 1;
+    *share = all > 0 ? (kept + dropped) / all : 1;
     return kept / nr;
 }
 
 /* Puts the events of each visit to a basic block into the assembler's order. Scratch has room for
  * every rank, and is zero before and after. */
-static void reorder(
-    const uint32_t *order, const uint32_t *block, struct warp_trace *w, struct trace_event *scratch)
+static void reorder(const struct pc_cost *costs, const struct order *order, struct warp_trace *w,
+    struct trace_event *scratch)
 {
+    const uint32_t *block = order->block;
+    size_t to = 0;
+
     for (size_t begin = 0, end; begin < w->nr; begin = end) {
         uint32_t most = 0;
-        size_t to = begin;
 
-        for (end = begin; end < w->nr && block[w->events[end].pc] == block[w->events[begin].pc] &&
-                          (end == begin || w->events[end].pc > w->events[end - 1].pc);
+        end = time_unrolled(costs, order->unrolled, w, begin, &to, scratch);
+        if (end > begin)
+            continue;
+        for (; end < w->nr && block[w->events[end].pc] == block[w->events[begin].pc] &&
+               (end == begin || w->events[end].pc > w->events[end - 1].pc);
              end++)
             ;
         /* w->events[begin..end) still stands in order of pc here. */
         for (size_t i = begin; i < end; i++) {
-            const uint32_t rank = order[w->events[i].pc];
+            const uint32_t rank = order->rank[w->events[i].pc];
 
             scratch[rank] = w->events[i];
             scratch[rank].pc++; /* 0: nothing here */
@@ -558,14 +584,17 @@ static void reorder(
             scratch[rank].pc = 0;
         }
     }
+    w->nr = to;
 }
 
-void time_traces_reorder(const struct time_listener *t, const uint32_t *rank, const uint32_t *block)
+void time_traces_reorder(
+    const struct time_listener *t, const struct pc_cost *costs, const struct order *order)
 {
-    struct trace_event *scratch = xcalloc(t->run->program->nr_insts + 1, sizeof(*scratch));
+    struct trace_event *scratch =
+        xcalloc(UNROLLED * (size_t)t->run->program->nr_insts + 1, sizeof(*scratch));
 
     for (unsigned i = 0; i < t->nr_traces; i++)
         for (unsigned w = 0; w < t->traces[i]->nr_warps; w++)
-            reorder(rank, block, &t->traces[i]->warps[w], scratch);
+            reorder(costs, order, &t->traces[i]->warps[w], scratch);
     free(scratch);
 }

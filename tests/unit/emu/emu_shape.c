@@ -59,10 +59,35 @@ static unsigned in_groups(
     return nr;
 }
 
+/* Do lanes of the group want what the lane `apart` numbers away wants? */
+static bool paired(const uint64_t *address, uint32_t group, unsigned apart)
+{
+    for (unsigned l = 0; l < 32; l++)
+        if (group >> l & 1 && group >> (l ^ apart) & 1 && address[l] != address[l ^ apart])
+            return false;
+    return true;
+}
+
+/* Wavefronts of the data stage: groups of 8 lanes of 16 bytes, 16 of 8; two of them at once where
+ * lanes are paired. */
+static unsigned data_of(const uint64_t *address, uint32_t mask, unsigned bytes)
+{
+    const unsigned lanes = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+    unsigned nr = 0, none = 0;
+    if (lanes == 32)
+        return in_groups(address, mask, bytes, 32, &none);
+    for (unsigned first = 0; first < 32; first += 2 * lanes) {
+        const uint32_t both = mask & (uint32_t)(((UINT64_C(1) << 2 * lanes) - 1) << first);
+        const bool pairs = paired(address, both, 1) || paired(address, both, 2);
+        nr += in_groups(address, both, bytes, pairs ? 32 : lanes, &none);
+    }
+    return nr;
+}
+
 static struct access_shape expected(const struct access_pattern *p, const uint64_t *address)
 {
     const unsigned bytes = p->bytes;
-    unsigned ideal = 0, none = 0;
+    unsigned ideal = 0;
     struct access_shape s = {0};
     if (p->space == PTX_SHARED) {
         s.wavefronts = (uint16_t)in_groups(address, p->mask, bytes, p->matrices ? 8 : 32, &ideal);
@@ -73,11 +98,7 @@ static struct access_shape expected(const struct access_pattern *p, const uint64
     s.lines = (uint16_t)distinct(address, p->mask, bytes, 128, -1);
     s.bytes = (uint16_t)distinct(address, p->mask, bytes, 1, -1);
     s.ideal = (uint16_t)((s.bytes + 31) / 32);
-    s.data = (uint16_t)in_groups(address, p->mask, bytes,
-        bytes <= 4   ? 32
-        : bytes == 8 ? 16
-                     : 8,
-        &none);
+    s.data = (uint16_t)data_of(address, p->mask, bytes);
     return s;
 }
 

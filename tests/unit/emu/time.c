@@ -45,6 +45,7 @@ static struct bench *bench_create(const char *chip, uint64_t blocks, unsigned th
     b->program.info = b->info;
     b->program.nr_regs = 256;
     b->launch.registers = 32;
+    b->launch.warm = true; /* L2 owes DRAM nothing, and has nothing of the buffers */
     b->launch.grid[0] = (uint32_t)blocks;
     b->launch.grid[1] = b->launch.grid[2] = 1;
     b->buffers[0] = &b->buffer;
@@ -158,10 +159,10 @@ static void end(struct bench *b)
     b->listener->class->block_end(b->listener);
 }
 
-/* Model; the kernel's cycles without the fixed ramp of 1.2 us. */
+/* Model; the kernel's cycles without the fixed ramp of the first launch, or of one more. */
 static double finish(struct bench *b)
 {
-    static const double ramp_ns = 1200;
+    const double ramp_ns = b->launch.warm ? b->run.chip->launch_overhead_ns : 1800;
     double ns;
 
     b->counts.scale = (double)b->run.nr_blocks / b->nr_played;
@@ -439,7 +440,126 @@ static void the_next_launch_finds_l2_warm(void **state)
     assert_true(cycles[1] < 0.7 * cycles[0]);
 }
 
-/* Whatever comes in, time stays positive and finite. */
+/* Cycles of one warp that in 64 turns of a loop loads a number and adds it up. The loads miss. */
+static double at_counted_loop(bool rolled)
+{
+    struct bench *b = bench_create("h100", 1, 32);
+    uint32_t load = add_memory(b, false, PTX_GLOBAL, 4, 1, 10), last;
+    double cycles;
+
+    b->ptx[load].rolled = rolled;
+    bench_buffer(b, 1 << 20);
+    add(b, PTX_OP_ADD, UNIT_FMA, 2, 1);
+    add(b, PTX_OP_ADD, UNIT_ALU, 10, 10);
+    add(b, PTX_OP_SETP, UNIT_ALU, 7, 10);
+    last = add(b, PTX_OP_BRA, UNIT_BRANCH, -1, 7);
+    b->insts[last].kind = INST_BRANCH;
+    b->insts[last].guard = 8;
+    b->insts[last].target = load;
+    b->info[last].is_branch = true;
+    begin(b, 0);
+    for (unsigned i = 0; i < 64; i++) {
+        play_access(b, 0, load, BUFFER_AT + i * 4096, 4);
+        for (uint32_t pc = load + 1; pc <= last; pc++)
+            play(b, 0, pc);
+    }
+    end(b);
+    cycles = finish(b);
+    bench_destroy(b);
+    return cycles;
+}
+
+/* ptxas unrolls a short counted loop four times, so that four loads are under way. */
+static void short_loops_are_unrolled(void **state)
+{
+    const double rolled = at_counted_loop(true), unrolled = at_counted_loop(false);
+
+    (void)state;
+    assert_true(rolled > 64 * 500);
+    assert_float_equal(rolled / unrolled, 4, 0.4);
+}
+
+/* An SM begins a block 159 cycles after the one before it, but for those that it can hold at once.
+ */
+static void blocks_start_one_after_another(void **state)
+{
+    double cycles[2];
+
+    (void)state;
+    for (int many = 0; many < 2; many++) {
+        struct bench *b = bench_create("h100", 132 * (many ? 400 : 200), 32);
+        uint32_t pc = add(b, PTX_OP_FMA, UNIT_FMA, 1, 1);
+
+        for (uint64_t block = 0; block < 4; block++) {
+            begin(b, block * 1000);
+            play(b, 0, pc);
+            end(b);
+        }
+        cycles[many] = finish(b);
+        bench_destroy(b);
+    }
+    assert_float_equal((cycles[1] - cycles[0]) / 200, 159, 5);
+}
+
+/* 128 blocks read 4 MB from DRAM: longer when L2 must first write what it holds of others. */
+static void what_l2_owes_takes_time(void **state)
+{
+    double cycles[2];
+
+    (void)state;
+    for (int warm = 0; warm < 2; warm++) {
+        struct bench *b = bench_create("h100", 128, 1024);
+        uint32_t load = add_memory(b, false, PTX_GLOBAL, 4, 1, 2);
+        uint32_t use = add(b, PTX_OP_ADD, UNIT_FMA, 2, 1);
+
+        bench_buffer(b, 4 << 20);
+        b->launch.warm = warm; /* L2 owes nothing then, and has nothing of the buffer */
+        for (unsigned block = 0; block < 128; block += 32) {
+            begin(b, block);
+            for (unsigned w = 0; w < 32; w++)
+                for (unsigned i = 0; i < 8; i++) {
+                    play_access(b, w, load, BUFFER_AT + ((block * 32 + w) * 8 + i) * 128, 4);
+                    play(b, w, use);
+                }
+            end(b);
+        }
+        cycles[warm] = finish(b);
+        assert_float_equal(counters_get(&b->out, METRIC_DRAM_BYTES), 4194304, 65536);
+        bench_destroy(b);
+    }
+    assert_true(cycles[0] - cycles[1] > 700);
+    assert_true(cycles[0] - cycles[1] < 8 * 700);
+}
+
+/* Sixteen loads that miss, each of 32 lines: when their data is there, each still takes 32 cycles.
+ */
+static void scattered_loads_wait_for_the_data_stage(void **state)
+{
+    double cycles[2];
+
+    (void)state;
+    for (int scattered = 0; scattered < 2; scattered++) {
+        struct bench *b = bench_create("h100", 1, 32);
+        uint32_t load[16];
+
+        bench_buffer(b, 1 << 20);
+        for (unsigned i = 0; i < 16; i++)
+            load[i] = add_memory(b, false, PTX_GLOBAL, 4, 10 + (int)i, 1);
+        for (unsigned i = 0; i < 16; i++)
+            add(b, PTX_OP_ADD, UNIT_FMA, 2, 10 + (int)i);
+        begin(b, 0);
+        for (unsigned i = 0; i < 16; i++)
+            play_access(
+                b, 0, load[i], BUFFER_AT + i * (scattered ? 32 : 4096), scattered ? 4096 : 4);
+        for (uint32_t pc = 16; pc < 32; pc++)
+            play(b, 0, pc);
+        end(b);
+        cycles[scattered] = finish(b);
+        bench_destroy(b);
+    }
+    assert_float_equal(cycles[1] - cycles[0], 16 * 32, 120);
+}
+
 /* Blocks read chunks of 32 kB, `period` of them in turn, 1,056 blocks of one warp in all. Shares of
  * DRAM in what was read: next to nothing where all chunks fit in L2, nearly all where they are
  * three times as much, although most of what a block reads another one of its wave has read before.
@@ -743,6 +863,7 @@ static void neighbours_share_what_one_fetches(void **state)
     bench_destroy(b);
 }
 
+/* Whatever comes in, time stays positive and finite. */
 static void nothing_to_trace_is_survived(void **state)
 {
     struct bench *b = bench_create("h100", 1000, 128);
@@ -770,6 +891,10 @@ int main(void)
         cmocka_unit_test(barriers_wait_for_the_slowest),
         cmocka_unit_test(idle_sms_cost_time),
         cmocka_unit_test(the_next_launch_finds_l2_warm),
+        cmocka_unit_test(short_loops_are_unrolled),
+        cmocka_unit_test(blocks_start_one_after_another),
+        cmocka_unit_test(what_l2_owes_takes_time),
+        cmocka_unit_test(scattered_loads_wait_for_the_data_stage),
         cmocka_unit_test(sharing_far_apart_needs_room_in_l2),
         cmocka_unit_test(what_is_shared_saves_no_row),
         cmocka_unit_test(short_branches_become_predicates),
