@@ -17,12 +17,14 @@ def cells(line):
 
 def read(file=FILE):
     """[{column: value, lot: (kind, seed)}]; settings are a dictionary. A line `clock US` says what the clock itself adds to
-    the times of the rows after it."""
+    the times of the rows after it; rows without a time are left out."""
     rows, lot, clock = [], None, 0
     for line in file.read_text().splitlines():
         row = cells(line)
         if row:
             row = dict(zip(COLUMNS, row), lot=lot)
+            if row["measured_us"] == "-":
+                continue
             row["settings"] = dict(pair.split("=") for pair in row["settings"].split() if pair != "-")
             row["launches"], row["measured_us"] = int(row["launches"]), float(row["measured_us"]) - clock
             rows.append(row)

@@ -1,9 +1,9 @@
-"""The model of time against times that others measured: runs the points of points.txt.
+"""The model of time against measured times: runs the points of points.txt, or of another table.
 
-    time.py --keet-opt PROGRAM [--half fit|test|all] [--only NAME]... [-j JOBS] [--out DIR]
+    time.py --keet-opt PROGRAM [--points FILE] [--half fit|test|all] [--only NAME]... [-j JOBS] [--out DIR]
 
 The model may be fitted to the half `fit`; the half `test` is for a model that is done. Prints, for each point, both
-times and modelled / measured, and for each half a summary. --out writes time.md, time.json and time.svg. Exit status:
+times and modelled / measured, and for each half a summary. --out writes time.md, time.json and time.svg (card.md and so on for card.txt). Exit status:
 0 when every point got a time. That the kernels compute what they should is a test, tests/kernels/timed.py."""
 
 import argparse
@@ -68,25 +68,39 @@ def sentence(what):
             f"{what['worst_ratio']:.2f}")
 
 
-def write(out, half, results, failed):
+def in_kernels(results):
+    """The mean rank correlation of the variants of one kernel; None: no kernel has some."""
+    kernels = {r["family"]: [] for r in results if "." in r["name"]}
+    for r in results:
+        kernels.get(r["family"], []).append(r)
+    found = [spearman([r["measured_us"] for r in rows], [r["modelled_us"] for r in rows]) for rows in kernels.values()]
+    return sum(found) / len(found) if found else None
+
+
+def write(out, table, half, results, failed):
     out.mkdir(parents=True, exist_ok=True)
+    name, own = ("time", "") if table == points.FILE else (table.stem, f"--points bench/time/{table.name} ")
+    measured = "by this project; how, the table" if own else "by others, on an H100 SXM; the sources are in"
+    kernels = "the files that were measured" if own else "kernels of ours with the same structure"
     halves = {h: [r for r in results if r["half"] == h] for h in ("fit", "test")}
     lines = [
         "# The model of time against measured times", "",
-        f"`python3 bench/time/time.py --keet-opt build/release/keet-opt --half {half} --out {out}` at commit "
-        f"{stamp.commit('src', 'bench/time')}. Measured: by others, on an H100 SXM; the sources are in "
-        "[points.txt](../../bench/time/points.txt). Modelled: emu:h100, by kernels of ours with the same structure. "
+        f"`python3 bench/time/time.py --keet-opt build/release/keet-opt {own}--half {half} --out {out}` at commit "
+        f"{stamp.commit('src', 'bench/time')}. Measured: {measured}{' says:' if own else ''} "
+        f"[{table.name}](../../bench/time/{table.name}). Modelled: emu:h100, by {kernels}. "
         "The model may be fitted to the half `fit` only.", ""]
     lines += [f"- {h}: {sentence(summary(rows))}." for h, rows in halves.items() if rows]
+    lines += [f"- {h}: mean Spearman of the variants of one kernel: {in_kernels(rows):.3f}." for h, rows in halves.items()
+              if in_kernels(rows) is not None]
     lines += [f"- no time: {name}: {why}" for name, why in failed]
     lines += ["", "| point | half | launches | measured us | modelled us | modelled / measured |", "|---|---|---:|---:|---:|---:|"]
     lines += [f"| {r['name']} | {r['half']} | {r['launches']} | {r['measured_us']:.5g} | {r['modelled_us']:.5g} | "
               f"{r['modelled_us'] / r['measured_us']:.2f} |" for r in results]
-    (out / "time.md").write_text("\n".join(lines) + "\n")
-    (out / "time.json").write_text(json.dumps({
+    (out / f"{name}.md").write_text("\n".join(lines) + "\n")
+    (out / f"{name}.json").write_text(json.dumps({
         "commit": stamp.commit("src", "bench/time"), "half": half,
         "summary": {h: summary(rows) for h, rows in halves.items() if rows}, "points": results}, indent=1) + "\n")
-    (out / "time.svg").write_text(plot.svg(results))
+    (out / f"{name}.svg").write_text(plot.svg(results))
 
 
 def run_all(args, rows):
@@ -134,7 +148,7 @@ def main():
             if of_half:
                 print(f"{half}: {sentence(summary(of_half))}")
         if args.out:
-            write(args.out, args.half, results, failed)
+            write(args.out, args.points.resolve(), args.half, results, failed)
     sys.exit(1 if failed else 0)
 
 
