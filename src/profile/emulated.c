@@ -12,6 +12,8 @@
 
 /* A model of time that is further off than this knows little of what a cause costs. */
 static const double most_off = 1.5;
+/* What a search waits for the counts of a variant. */
+static const double search_s = 5;
 enum { MOST_FAILURES = 3, MEMORY_PARTS = 4 };
 
 struct emulated {
@@ -68,8 +70,9 @@ static bool fits(const struct emulated *e)
 
 static bool make_ready(struct emulated *e)
 {
-    const struct profiler_options profiler = {.quick_cures = e->options.quick_cures};
-    struct device_options options = {.nr_threads = e->options.nr_threads};
+    const struct profiler_options profiler = {.quick_cures = e->options.searches};
+    struct device_options options = {
+        .nr_threads = e->options.nr_threads, .deadline_s = e->options.searches ? search_s : 0};
     char name[32];
     struct err err;
 

@@ -23,7 +23,7 @@ struct emulated;
 
 struct emulated_options {
     unsigned nr_threads; /* 0: one per core */
-    bool quick_cures;    /* as the profiler's */
+    bool searches; /* many variants come: shorter simulations, and no long wait for one variant */
 };
 
 /* The emulated device is the one nearest to the GPU. Both pointers are borrowed. */

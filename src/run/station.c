@@ -76,7 +76,7 @@ static bool know_original(struct station *station, struct err *err)
 static void add_emulated(struct station *station, struct candidate *c)
 {
     const struct emulated_options options = {
-        .nr_threads = station->options->device.nr_threads, .quick_cures = station->searches};
+        .nr_threads = station->options->device.nr_threads, .searches = station->searches};
 
     if (!station->emulated)
         station->emulated = emulated_create(station->device, station->task, &options);
