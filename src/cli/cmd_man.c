@@ -177,7 +177,8 @@ static const char *const files[][2] = {
     {"<kernel>.keet.cu", "The best kernel of a search."},
     {"<kernel>.keet.db", "The database of a search: an SQLite file with every variant."},
     {"<list>.campaign/", "Databases, kernels and state of a campaign."},
-    {"~/.cache/keet-opt/", "Compiled kernels; below XDG_CACHE_HOME where that is set, or in KEET_CACHE."},
+    {"~/.cache/keet-opt/",
+        "Compiled kernels; below XDG_CACHE_HOME where that is set, or in KEET_CACHE."},
 };
 
 static const char *const variables[][2] = {
