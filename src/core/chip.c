@@ -31,6 +31,7 @@
     .l1_bytes = 256 * 1024, /* [WP] */ \
     .l2_bytes = UINT64_C(50) << 20, /* [WP] two partitions of 25 MB */ \
     .l2_bytes_per_s = 9.7e12, /* [BEN] gpu-l2-cache, H200, 17 to 28 MB */ \
+    .dram_read_cost = 1.0345, .dram_turn_cost = 0.146, /* [OWN] see dram_achievable of the H100 */ \
     .l1_bytes_per_clk_sm = 126, /* [BEN] gpu-strides, float stride 1 */ \
     .fp32_per_clk = 128, .fp64_per_clk = 64, .half2_per_clk = 256, /* [CPG] */ \
     .int_per_clk = 64, .imul_per_clk = 64, .sfu_per_clk = 16, /* [CPG] */ \
@@ -90,6 +91,13 @@ const struct chip *chip_find(const char *key)
 const struct chip *chip_default(void)
 {
     return &chips[0];
+}
+
+double chip_dram_cost(const struct chip *chip, double read, double written)
+{
+    const double turns = read < written ? read : written;
+
+    return read * chip->dram_read_cost + written + turns * chip->dram_turn_cost;
 }
 
 static unsigned min2(unsigned a, unsigned b)

@@ -25,7 +25,10 @@ struct chip {
     unsigned l1_bytes; /* L1 and shared memory together */
     uint64_t l2_bytes, dram_bytes;
     double dram_bytes_per_s, l2_bytes_per_s, l1_bytes_per_clk_sm;
-    double dram_achievable; /* share of dram_bytes_per_s that the best streaming kernels reach */
+    double dram_achievable; /* share of dram_bytes_per_s that kernels reach which only write */
+    /* What is read takes so many times as long; and what is written among as many reads so much
+     * longer, as the bus turns round. */
+    double dram_read_cost, dram_turn_cost;
     /* operations per clock and SM */
     double fp32_per_clk, fp64_per_clk, half2_per_clk, int_per_clk, imul_per_clk, sfu_per_clk,
         cvt_per_clk, cvt64_per_clk, shuffle_per_clk, shared_bytes_per_clk;
@@ -35,6 +38,9 @@ struct chip {
     double lat_alu, lat_fp64, lat_sfu, lat_shared, lat_l1, lat_l2, lat_dram, lat_atomic;
     double launch_overhead_ns; /* what one more launch of a stream takes, beyond its blocks */
 };
+
+/* As long as DRAM takes to write so many bytes (or sectors) it takes to read and write these. */
+double chip_dram_cost(const struct chip *chip, double read, double written);
 
 const struct chip *chip_find(const char *key); /* NULL when unknown */
 const struct chip *chip_default(void);         /* h100 */

@@ -327,9 +327,12 @@ static void add_bytes(struct roofline *r, const struct chip *chip, const struct 
     const bool measured = profile && profile->time_from == PROV_MEASURED;
     const double held = measured ? fmin(written, (double)chip->l2_bytes) : 0;
     const double rate = roofline_dram_rate(chip, !measured);
+    const double share = read + written > 0 ? r->bytes / (read + written) : 0;
+    const double moved = measured || share <= 0
+                             ? fmax(r->bytes - held, 0)
+                             : chip_dram_cost(chip, read * share, written * share);
 
-    r->memory_ns =
-        fmax(ns_at(fmax(r->bytes - held, 0), rate), ns_at(r->bytes, chip->l2_bytes_per_s));
+    r->memory_ns = fmax(ns_at(moved, rate), ns_at(r->bytes, chip->l2_bytes_per_s));
 }
 
 static bool states_work(const struct task *task)

@@ -87,7 +87,7 @@ def test_integer_product_by_dp4a():
 def test_counted_bytes_without_work():
     limits, time_ns = limits_of(HERE / "peaks/stream.cu")
     assert limits["roofline_from"] == "counted bytes"
-    assert abs(limits["roofline_ns"] - 2 * 4 * 8388608 / (0.989 * 3350)) < 1, limits
+    assert abs(limits["roofline_ns"] - 2 * 4 * 8388608 * (1.0345 + 1.146) / 2 / (0.989 * 3350)) < 1, limits
     assert limits["roofline_memory_pct"] > 50, limits
     expect(explain(HERE / "peaks/stream.cu"), "This kernel is memory-bound: DRAM is ",
            "the bytes that it moved at least (67.1 MB, ",
@@ -121,8 +121,11 @@ def floors_of_variants():
 
 
 def floor_stops_at_the_end_only():
-    """A search that a roofline ends leaves less than 5% to any variant."""
-    variants, best, why = search(KERNELS / "saxpy.cu", 30)
+    """A search that a roofline ends leaves less than 5% to any variant. Of 800 MB: what a launch takes beyond its bytes is
+    little then."""
+    large = Path(tempfile.mkdtemp()) / "saxpy.cu"
+    large.write_text((KERNELS / "saxpy.cu").read_text().replace("N = 8388608", "N = 67108864"))
+    variants, best, why = search(large, 30)
     assert why == "roofline" and len(variants) < 30, why
     assert best <= variants[0][1] / 0.95
 

@@ -20,19 +20,10 @@ static double dram_latency(const struct sim_memory *s, double now)
     return s->in->lat_dram * (1 + 0.8 * share * share + 0.9 * share * writes);
 }
 
-/* The bus takes 1.0345 times as long for a sector that is read as for one that is written, and
- * turns round: a copy gets 0.907 of the peak, reading alone 0.956, writing alone 0.989
- * (bench/card/events.cu). */
-static const double read_cost = 1.0345, turn_cost = 0.146;
-
-static double write_cost(double read, double written)
+/* Of a sector, among those that were read and written so far. */
+static double write_cost(const struct sim_memory *s)
 {
-    return 1 + turn_cost * sooner(1, read / later(1, written));
-}
-
-double sim_dram_sectors(double read, double written)
-{
-    return read * read_cost + written * write_cost(read, written);
+    return 1 + s->chip->dram_turn_cost * sooner(1, s->dram_read / later(1, s->dram_written));
 }
 
 /* Occupies DRAM for a sector. */
@@ -70,7 +61,7 @@ static double ask_l2(struct sim_memory *s, const struct buffer_traffic *of, doub
     if (answer == FROM_DRAM) {
         s->dram_read++;
         s->out->dram_sectors++;
-        use_dram(s, now, read_cost + of->evict * write_cost(s->dram_read, s->dram_written));
+        use_dram(s, now, s->chip->dram_read_cost + of->evict * write_cost(s));
         s->evicting += of->evict * of->first / sectors;
         if (s->evicting >= 1) {
             s->evicting--;
@@ -167,7 +158,7 @@ static void write_dram(struct sim_memory *s, struct debt *debt, double share, do
     if (s->in->cured & SPARED(DRAM))
         return;
     s->out->dram_sectors++;
-    use_dram(s, now, write_cost(s->dram_read, s->dram_written));
+    use_dram(s, now, write_cost(s));
 }
 
 static void store_global(

@@ -61,8 +61,6 @@ struct sim_memory {
 void sim_memory_init(struct sim_memory *memory, const struct sim_input *in, struct sim_output *out);
 void sim_memory_finish(struct sim_memory *memory);
 
-/* So many sectors that DRAM takes or gives at its best rate are as long as these. */
-double sim_dram_sectors(double read, double written);
 /* The cycles for which an access occupies the LSU. */
 double sim_lsu_cycles(const struct sim_memory *memory, const struct trace_access *access);
 /* Occupies the LSU; gives the last cycle. */

@@ -1,6 +1,5 @@
 /* Owns the model of a launch's time: what the caches behind the SM hold, the simulation of the
  * busiest SM, lower bounds from the exact counts, and the modelled metrics. */
-#include "emu/timing/sim_memory.h"
 #include "emu/timing/time.h"
 
 #include "base/mem.h"
@@ -236,7 +235,7 @@ static double traffic_cycles(const struct time_model *m)
     const double reads = m->traffic.reads, writes = m->traffic.writes;
     const double simulated = m->sim.dram_sectors * grid_scale(m);
     const double more = fmax(needed, simulated / fmax(1, reads + writes));
-    const double dram = sim_dram_sectors(reads * more, writes * more);
+    const double dram = chip_dram_cost(m->chip, reads * more, writes * more);
 
     return fmax(m->cured & SPARED(DRAM) ? 0 : dram * 32 / dram_per_clk(m->chip),
         m->sim.l2_sectors * grid_scale(m) * 32 / l2_clk);
