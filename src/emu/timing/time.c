@@ -75,7 +75,7 @@ static double dram_per_clk(const struct chip *chip)
 
 static void order_traces(struct time_model *m)
 {
-    struct order order = time_schedule(m->run->program, m->costs);
+    struct inst_order order = time_schedule(m->run->program, m->costs);
 
     time_traces_reorder(m->listener, m->costs, &order);
     order_finish(&order);

@@ -191,13 +191,13 @@ struct pc_cost *time_costs(
     const struct program *program, const struct chip *chip, const struct time_listener *traced);
 
 /* A static order of each basic block's instructions, as an optimising assembler would list them. */
-struct order {
+struct inst_order {
     uint32_t *rank;     /* by pc, within its block */
     uint32_t *block;    /* by pc: the block's number */
     uint32_t *unrolled; /* by UNROLLED * pc + turn: rank within the unrolled loop */
 };
-struct order time_schedule(const struct program *program, const struct pc_cost *costs);
-void order_finish(struct order *order);
+struct inst_order time_schedule(const struct program *program, const struct pc_cost *costs);
+void order_finish(struct inst_order *order);
 /* Puts UNROLLED turns of a loop that begin at event `at` into that order, from event *to on, and
  * gives the event after them; `at`: there are not so many turns. Scratch is as of reorder. */
 size_t time_unrolled(const struct pc_cost *costs, const uint32_t *unrolled, struct warp_trace *w,
@@ -304,8 +304,8 @@ struct sim_output {
 };
 
 /* Puts the events of all traces into the assembler's order: once, before the first simulation. */
-void time_traces_reorder(
-    const struct time_listener *listener, const struct pc_cost *costs, const struct order *order);
+void time_traces_reorder(const struct time_listener *listener, const struct pc_cost *costs,
+    const struct inst_order *order);
 /* The events that a block's trace has on average; *share: of those that the block had. */
 double time_traces_mean(struct block_trace *const *traces, unsigned nr, double *share);
 void time_simulate(const struct sim_input *input, struct sim_output *output);

@@ -438,7 +438,7 @@ struct sched_node {
 struct scheduler {
     const struct program *program;
     const struct pc_cost *costs;
-    struct order order;
+    struct inst_order order;
     struct sched_node *nodes;
     uint32_t nr, body;               /* nodes; of a turn of an unrolled loop, or all */
     int32_t *last_write, *last_read; /* node by register, -1 none */
@@ -658,7 +658,7 @@ static bool *block_starts(const struct program *program, const struct pc_cost *c
     return starts;
 }
 
-struct order time_schedule(const struct program *program, const struct pc_cost *costs)
+struct inst_order time_schedule(const struct program *program, const struct pc_cost *costs)
 {
     bool *starts = block_starts(program, costs);
     struct scheduler s = {.program = program, .costs = costs};
@@ -691,13 +691,6 @@ struct order time_schedule(const struct program *program, const struct pc_cost *
     free(s.last_write);
     free(s.last_read);
     return s.order;
-}
-
-void order_finish(struct order *order)
-{
-    free(order->rank);
-    free(order->block);
-    free(order->unrolled);
 }
 
 /* --- merged loads --- */

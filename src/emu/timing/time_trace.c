@@ -552,8 +552,8 @@ double time_traces_mean(struct block_trace *const *traces, unsigned nr, double *
 
 /* Puts the events of each visit to a basic block into the assembler's order. Scratch has room for
  * every rank, and is zero before and after. */
-static void reorder(const struct pc_cost *costs, const struct order *order, struct warp_trace *w,
-    struct trace_event *scratch)
+static void reorder(const struct pc_cost *costs, const struct inst_order *order,
+    struct warp_trace *w, struct trace_event *scratch)
 {
     const uint32_t *block = order->block;
     size_t to = 0;
@@ -588,7 +588,7 @@ static void reorder(const struct pc_cost *costs, const struct order *order, stru
 }
 
 void time_traces_reorder(
-    const struct time_listener *t, const struct pc_cost *costs, const struct order *order)
+    const struct time_listener *t, const struct pc_cost *costs, const struct inst_order *order)
 {
     struct trace_event *scratch =
         xcalloc(UNROLLED * (size_t)t->run->program->nr_insts + 1, sizeof(*scratch));

@@ -149,3 +149,10 @@ size_t time_unrolled(const struct pc_cost *costs, const uint32_t *unrolled, stru
     w->nr_dropped -= *to - at;
     return i;
 }
+
+void order_finish(struct inst_order *order)
+{
+    free(order->rank);
+    free(order->block);
+    free(order->unrolled);
+}
