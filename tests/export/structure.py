@@ -192,7 +192,7 @@ def main():
         flashinfer_of_pair(keet, db, folder)
         check("expected one of kernelbench," in runs.refused(keet, db, "onnx"), "an unknown format")
         check("no such file" in runs.refused(keet, db + "x", "t4"), "no database")
-        nr = tuning(keet, runs.run(keet, tuned, folder, 24))
+        nr = tuning(keet, runs.run(keet, tuned, folder, 12))
         check(nr > 1, "the search has tuned nothing, so the test shows nothing")
         print(f"six formats of two runs; {nr} tuned variants")
 
