@@ -10,8 +10,8 @@
  *                             same (struct chip_result)
  *         OUT/same.txt        the hashes of the launches that were the same; those of FILE are left
  *                             out
- *     keet-conform-gpu --list RECORDED       program, number, offset and bytes of buffer 0, form,
- *                                            hash of all that the launch is
+ *     keet-conform-gpu --list RECORDED       program, number, offset and bytes of buffer 0, hash of
+ *                                            all that the launch is, form
  *
  * N processes share the work, each with a context of its own; one that crashes or stalls, or whose
  * context a fault spoils, is replaced, and goes on behind that form. Exit status: 0 the same, 1 not
@@ -750,10 +750,10 @@ static int list(const struct work *work)
         for (size_t k = 0; k < p->nr; k++) {
             char hex[HASH_HEX_BYTES];
             hash_hex(hash_of(p, &p->records[k]), hex);
-            printf("%s\t%zu\t%llu\t%llu\t%.*s\t%s\n", p->name, k,
+            printf("%s\t%zu\t%llu\t%llu\t%s\t%.*s\n", p->name, k,
                 (unsigned long long)p->records[k].buffer[0].after.offset,
-                (unsigned long long)p->records[k].buffer[0].after.bytes,
-                (int)strcspn(p->records[k].what, "\n"), p->records[k].what, hex);
+                (unsigned long long)p->records[k].buffer[0].after.bytes, hex,
+                (int)strcspn(p->records[k].what, "\n"), p->records[k].what);
         }
     }
     return 0;
