@@ -1,20 +1,24 @@
 /* Runs on a GPU what the tests of the emulator ran (tests/unit/emu/emu_record.h) and compares bit
  * by bit:
  *
- *     keet-conform-gpu [--jobs N] [--every N] [--only TEXT] [--not TEXT] [--stall SECONDS]
- *                      [--limit SECONDS] OUT RECORDED
+ *     keet-conform-gpu [--jobs N] [--every N] [--only TEXT] [--not TEXT] [--known FILE]
+ *                      [--stall SECONDS] [--limit SECONDS] OUT RECORDED
  *         RECORDED/PROGRAM.records, .blobs   what KEET_RECORD_FORMS=RECORDED made PROGRAM write
  *         OUT/forms.tsv       each form that is not the same: program, number, outcome, words
  *         OUT/summary.tsv     by program and operation: forms, and how many of each outcome
  *         OUT/chip.N.bin      what the GPU gave, xor what the emulator gave, where they are not the
  *                             same (struct chip_result)
- *     keet-conform-gpu --list RECORDED       program, number, offset and bytes of buffer 0, form
+ *         OUT/same.txt        the hashes of the launches that were the same; those of FILE are left
+ *                             out
+ *     keet-conform-gpu --list RECORDED       program, number, offset and bytes of buffer 0, hash of
+ *                                            all that the launch is, form
  *
  * N processes share the work, each with a context of its own; one that crashes or stalls, or whose
  * context a fault spoils, is replaced, and goes on behind that form. Exit status: 0 the same, 1 not
  * the same, 2 a broken environment. */
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "core/tensor_map.h"
 #include "nv/driver.h"
@@ -651,9 +655,74 @@ static bool read_folder(struct work *work, const char *folder)
     return work->nr_programs > 0;
 }
 
-/* Those whose program or form has the text `only`, and whose form does not have `unless`. */
-static void choose(struct work *work, const char *only, const char *unless, unsigned every)
+/* Of a launch's text, its parameters, and the buffers before and after it. */
+static struct hash hash_of(const struct program *p, const struct emu_record *r)
 {
+    struct hash h[3 + 2 * RECORD_BUFFERS];
+    unsigned nr = 0;
+
+    h[nr++] = hash_bytes(r->grid,
+        offsetof(struct emu_record, nr_params) - offsetof(struct emu_record, grid), r->kind);
+    h[nr++] = hash_bytes(blob(p, r->ptx), r->ptx.bytes, 0);
+    h[nr++] = hash_bytes(blob(p, r->params), r->params.bytes, 0);
+    for (unsigned i = 0; i < r->nr_buffers; i++) {
+        h[nr++] = hash_bytes(blob(p, r->buffer[i].before), r->buffer[i].before.bytes, 0);
+        h[nr++] = hash_bytes(blob(p, r->buffer[i].after), r->buffer[i].after.bytes, 0);
+    }
+    return hash_bytes(h, nr * sizeof(*h), 0);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return memcmp(a, b, HASH_HEX_BYTES);
+}
+
+struct known {
+    char (*hash)[HASH_HEX_BYTES]; /* sorted */
+    size_t nr;
+};
+
+static bool read_known(struct known *known, const char *path)
+{
+    char line[HASH_HEX_BYTES + 1];
+    size_t room = 1024;
+    FILE *file = fopen(path, "re");
+
+    if (!file)
+        return false;
+    known->hash = xcalloc(room, sizeof(*known->hash));
+    while (fgets(line, sizeof(line), file)) {
+        if (known->nr == room)
+            known->hash = xrealloc(known->hash, (room *= 2) * sizeof(*known->hash));
+        line[strcspn(line, "\n")] = 0;
+        snprintf(known->hash[known->nr++], HASH_HEX_BYTES, "%.32s", line);
+    }
+    fclose(file);
+    qsort(known->hash, known->nr, sizeof(*known->hash), by_text);
+    return true;
+}
+
+static bool is_known(const struct known *known, const struct program *p, const struct emu_record *r)
+{
+    char hex[HASH_HEX_BYTES];
+
+    if (known->nr == 0)
+        return false;
+    hash_hex(hash_of(p, r), hex);
+    return bsearch(hex, known->hash, known->nr, sizeof(*known->hash), by_text) != NULL;
+}
+
+struct choice {
+    const char *only, *unless;
+    unsigned every;
+    struct known known;
+};
+
+/* Those whose program or form has the text `only`, whose form does not have `unless`, and that are
+ * not known. */
+static void choose(struct work *work, const struct choice *c)
+{
+    const char *only = c->only, *unless = c->unless;
     uint32_t nr = 0, seen = 0;
 
     for (unsigned i = 0; i < work->nr_programs; i++)
@@ -666,7 +735,9 @@ static void choose(struct work *work, const char *only, const char *unless, unsi
                 continue;
             if (unless && strstr(what, unless))
                 continue;
-            if (seen++ % every == 0)
+            if (is_known(&c->known, &work->programs[i], &work->programs[i].records[k]))
+                continue;
+            if (seen++ % c->every == 0)
                 work->items[work->nr_items++] = (struct item){(uint16_t)i, k};
         }
     }
@@ -676,11 +747,14 @@ static int list(const struct work *work)
 {
     for (unsigned i = 0; i < work->nr_programs; i++) {
         const struct program *p = &work->programs[i];
-        for (size_t k = 0; k < p->nr; k++)
-            printf("%s\t%zu\t%llu\t%llu\t%.*s\n", p->name, k,
+        for (size_t k = 0; k < p->nr; k++) {
+            char hex[HASH_HEX_BYTES];
+            hash_hex(hash_of(p, &p->records[k]), hex);
+            printf("%s\t%zu\t%llu\t%llu\t%s\t%.*s\n", p->name, k,
                 (unsigned long long)p->records[k].buffer[0].after.offset,
-                (unsigned long long)p->records[k].buffer[0].after.bytes,
+                (unsigned long long)p->records[k].buffer[0].after.bytes, hex,
                 (int)strcspn(p->records[k].what, "\n"), p->records[k].what);
+        }
     }
     return 0;
 }
@@ -744,7 +818,9 @@ static unsigned write_tables(const struct work *work, const struct results *all)
     FILE *forms = fopen(path, "we");
     snprintf(path, sizeof(path), "%s/summary.tsv", work->out);
     FILE *summary = fopen(path, "we");
-    if (!forms || !summary)
+    snprintf(path, sizeof(path), "%s/same.txt", work->out);
+    FILE *same = fopen(path, "we");
+    if (!forms || !summary || !same)
         return 1;
     for (uint32_t i = 0; i < work->nr_items; i++) {
         const struct program *p = &work->programs[work->items[i].program];
@@ -758,9 +834,14 @@ static unsigned write_tables(const struct work *work, const struct results *all)
         row_of(rows, &nr_rows, p->name, op)->nr[m->outcome]++;
         sums[m->outcome]++;
         nr_wrong += is_wrong((enum outcome)m->outcome);
-        if (m->outcome != SAME)
+        if (m->outcome != SAME) {
             write_form(forms, p, work->items[i].record, m);
+            continue;
+        }
+        hash_hex(hash_of(p, &p->records[work->items[i].record]), op);
+        fprintf(same, "%s\n", op);
     }
+    fclose(same);
     fprintf(summary, "program\toperation");
     for (unsigned o = 0; o < NR_OUTCOMES; o++)
         fprintf(summary, "\t%s", outcome_names[o]);
@@ -782,24 +863,26 @@ static unsigned write_tables(const struct work *work, const struct results *all)
 int main(int argc, char **argv)
 {
     static struct work work = {.nr_jobs = 1, .stall_s = 15, .limit_s = 1e9};
-    const char *only = NULL, *unless = NULL, *recorded = NULL;
-    unsigned every = 1;
-    bool lists = false;
+    struct choice choice = {.every = 1};
+    const char *recorded = NULL;
+    bool lists = false, read = true;
 
     for (int i = 1; i < argc; i++) {
         const bool more = i + 1 < argc;
         if (strcmp(argv[i], "--jobs") == 0 && more)
             work.nr_jobs = (unsigned)atoi(argv[++i]);
         else if (strcmp(argv[i], "--every") == 0 && more)
-            every = (unsigned)atoi(argv[++i]);
+            choice.every = (unsigned)atoi(argv[++i]);
         else if (strcmp(argv[i], "--stall") == 0 && more)
             work.stall_s = strtod(argv[++i], NULL);
         else if (strcmp(argv[i], "--limit") == 0 && more)
             work.limit_s = strtod(argv[++i], NULL);
         else if (strcmp(argv[i], "--only") == 0 && more)
-            only = argv[++i];
+            choice.only = argv[++i];
         else if (strcmp(argv[i], "--not") == 0 && more)
-            unless = argv[++i];
+            choice.unless = argv[++i];
+        else if (strcmp(argv[i], "--known") == 0 && more)
+            read = read_known(&choice.known, argv[++i]);
         else if (strcmp(argv[i], "--list") == 0)
             lists = true;
         else if (!lists && !work.out)
@@ -807,10 +890,11 @@ int main(int argc, char **argv)
         else
             recorded = argv[i];
     }
-    if (!recorded || every == 0 || work.nr_jobs == 0 || work.nr_jobs > MAX_JOBS) {
+    if (!recorded || !read || choice.every == 0 || work.nr_jobs == 0 || work.nr_jobs > MAX_JOBS) {
         fprintf(stderr,
             "usage: keet-conform-gpu [--jobs N] [--every N] [--only TEXT] [--not "
-            "TEXT] [--stall SECONDS] [--limit SECONDS] OUT RECORDED, or --list RECORDED\n");
+            "TEXT] [--known FILE] [--stall SECONDS] [--limit SECONDS] OUT RECORDED, or --list "
+            "RECORDED\n");
         return 2;
     }
     if (!read_folder(&work, recorded)) {
@@ -820,7 +904,7 @@ int main(int argc, char **argv)
     if (lists)
         return list(&work);
     mkdir(work.out, 0777);
-    choose(&work, only, unless, every);
+    choose(&work, &choice);
     struct results all = {xcalloc(work.nr_items + 1, sizeof(struct message)),
         xcalloc(work.nr_items + 1, sizeof(bool)), false};
     const bool ran = run_all(&work, &all);

@@ -60,12 +60,13 @@ static uint64_t second(enum ptx_atom atom)
 static uint64_t encode(const struct ptx_inst *p, const struct video_row *op)
 {
     const struct ptx_operand *o = p->operand;
-    /* vset names the types of a and b only; its result is unsigned */
+    /* vset names the types of a and b only; its result, 0 or 1, meets c as of a's type on an H100
+     */
     const bool set = op->what == VIDEO_SET;
     const enum ptx_type a = set ? p->type : p->type2, b = set ? p->type2 : p->type3;
     uint64_t code = (ptx_type_is_signed(a) ? VIDEO_SIGNED_A : 0) |
                     (ptx_type_is_signed(b) ? VIDEO_SIGNED_B : 0) |
-                    (!set && ptx_type_is_signed(p->type) ? VIDEO_SIGNED_D : 0) |
+                    (ptx_type_is_signed(p->type) ? VIDEO_SIGNED_D : 0) |
                     (p->po ? VIDEO_PLUS_ONE : 0) |
                     (o[1].negated != o[2].negated ? VIDEO_MINUS_PRODUCT : 0) |
                     (p->nr_operands > 3 && o[3].negated ? VIDEO_MINUS_C : 0);

@@ -59,7 +59,7 @@ static void count(const struct copy *c, const struct copy_side *s)
     const uint64_t end = s->address + c->bytes - 1;
 
     n->requests++;
-    n->bytes += c->bytes;
+    n->bytes += c->moved;
     if (s->space == PTX_SHARED) {
         const uint64_t wavefronts = end / LINE - s->address / LINE + 1;
         n->shared++;
@@ -155,7 +155,7 @@ bool copy_to_all(struct copy *c, struct copy_side *to,
         if (!copy_find(c, to) || !copy_note(c, to) || !each(c, to, context))
             return false;
         if (b->bar != NO_ROW && !mbarrier_complete(c->k, c->w, c->lane, c->pc,
-                                    b->multicast ? CLUSTER_OFFSET(bar) | above : bar, c->bytes))
+                                    b->multicast ? CLUSTER_OFFSET(bar) | above : bar, c->moved))
             return false;
     }
     return true;
@@ -195,7 +195,7 @@ static bool plain_copy(struct copy *c)
     struct copy_side from = {.space = b->from},
                      to = {.space = b->to, .is_write = true, .is_atomic = b->atom != PTX_ATOM_NONE};
 
-    c->bytes = ((const uint32_t *)(c->w->file + in->c))[c->lane];
+    c->bytes = c->moved = ((const uint32_t *)(c->w->file + in->c))[c->lane];
     to.address = copy_address(c, in->a, in->address32, in->imm, to.space);
     from.address = copy_address(c, in->b, in->sub, (int32_t)in->target, from.space);
     if (!copy_find(c, &from) || !copy_note(c, &from))

@@ -10,7 +10,8 @@ struct copy {
     const struct inst *in;
     uint32_t pc;
     unsigned lane;
-    uint32_t bytes;
+    uint32_t bytes; /* from the first to the last */
+    uint32_t moved; /* less than that where a tensor copy leaves gaps */
 };
 
 struct copy_side {

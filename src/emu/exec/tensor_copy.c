@@ -3,7 +3,10 @@
  *
  * The box begins at the coordinates that the instruction gives, innermost first; every step-th
  * element of it is copied. What lies outside of the array becomes zeros or NaN, and is not written.
- * PTX ISA 9.0, 5.5. */
+ * PTX ISA 9.0, 5.5. Three things are as an H100 does them, and the manual says nothing of them: a
+ * swizzled row begins a swizzle's width behind the one before, however short it is; the NaN is
+ * 0x7ff7 in each two bytes, whatever the type; a load that does not begin at a multiple of 16 bytes
+ * of its row is an illegal instruction. */
 #include "core/tensor_map.h"
 #include "emu/exec/copy.h"
 #include "emu/state/tensor.h"
@@ -21,6 +24,7 @@ struct boxes {
     uint32_t extent[TENSOR_MAP_DIMS]; /* elements of the box that are copied, along each axis */
     unsigned each;                    /* bytes of an element */
     uint32_t row_bytes, nr_rows;
+    uint32_t pitch; /* bytes from one row to the next in shared memory */
     struct mem_buffer *buffer;
     bool loads;
 };
@@ -64,7 +68,9 @@ static void measure(struct copy *c, struct boxes *b)
         b->origin[d] = ((const int32_t *)(c->w->file + c->in->bulk->coordinate[d]))[c->lane];
     }
     b->row_bytes = b->extent[0] * b->each;
-    c->bytes = b->nr_rows * b->row_bytes;
+    b->pitch = b->map.swizzle ? (uint32_t)CHUNK << b->map.swizzle : b->row_bytes;
+    c->bytes = b->nr_rows * b->pitch;
+    c->moved = b->nr_rows * b->row_bytes;
 }
 
 static struct box_row row_at(const struct boxes *b, uint32_t number)
@@ -212,11 +218,9 @@ static void swizzle_row(
 
 static void fill(const struct boxes *b, uint8_t *dense)
 {
-    static const uint64_t nan[] = {
-        [2] = 0x7fff, [4] = 0x7fffffff, [8] = UINT64_C(0x7fffffffffffffff)};
-    memset(dense, 0, b->row_bytes);
-    for (uint32_t i = 0; b->map.fill && i < b->row_bytes; i += b->each)
-        memcpy(dense + i, &nan[b->each], b->each);
+    const uint16_t with = b->map.fill ? 0x7ff7 : 0;
+    for (uint32_t i = 0; i < b->row_bytes; i += sizeof(with))
+        memcpy(dense + i, &with, sizeof(with));
 }
 
 static uint8_t *element(const struct boxes *b, const struct box_row *r, uint32_t i)
@@ -236,7 +240,7 @@ static bool load_box(const struct copy *c, struct copy_side *to, void *context)
         if (r.end > r.first)
             memcpy(dense + (size_t)r.first * b->each, element(b, &r, r.first),
                 (size_t)(r.end - r.first) * b->each);
-        swizzle_row(b, to->host, (uint32_t)to->address, i * b->row_bytes, dense, true);
+        swizzle_row(b, to->host, (uint32_t)to->address, i * b->pitch, dense, true);
     }
     (void)c;
     return true;
@@ -258,7 +262,7 @@ static void store_box(const struct copy *c, const struct copy_side *from, const 
     uint8_t dense[MOST_ROW];
     for (uint32_t i = 0; i < b->nr_rows; i++) {
         const struct box_row r = row_at(b, i);
-        swizzle_row(b, from->host, (uint32_t)from->address, i * b->row_bytes, dense, false);
+        swizzle_row(b, from->host, (uint32_t)from->address, i * b->pitch, dense, false);
         for (uint32_t e = r.first; e < r.end; e++) {
             uint64_t operand[2] = {0}, old;
             memcpy(operand, dense + (size_t)e * b->each, b->each);
@@ -282,6 +286,8 @@ bool tensor_copy(struct copy *c)
     measure(c, &b);
     if (smem.address % SMEM_ALIGN)
         return copy_wrong(c, &smem, "misaligned: a tensor copy needs 128 bytes");
+    if (b.loads && (int64_t)b.origin[0] * b.each % CHUNK)
+        return wrong(c, "the first coordinate is no multiple of 16 bytes");
     if (!find_buffer(c, &b) || !note_rows(c, &b))
         return false;
     if (b.loads)

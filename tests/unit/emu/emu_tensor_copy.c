@@ -1,6 +1,7 @@
 /* Tensor copies: boxes of arrays of one to five dimensions to and from shared memory, with steps,
  * edges, fills and swizzles; reductions; multicast; what is refused. The reference walks over the
- * box element by element. */
+ * box element by element. Swizzled rows that are shorter than the swizzle, the NaN of a fill and
+ * the coordinates that are refused are as an H100 has them (tests/gpu/conform.c). */
 #include "core/tensor_map.h"
 #include "emu_harness.h"
 
@@ -77,12 +78,9 @@ static enum verdict launch(struct bench *b, struct params *p, unsigned blocks, b
 
 /* --- the reference --- */
 
-static uint64_t fill_of(const struct tensor_map *m, unsigned each)
+static uint64_t fill_of(const struct tensor_map *m)
 {
-    return !m->fill    ? 0
-           : each == 2 ? 0x7fff
-           : each == 4 ? 0x7fffffff
-                       : UINT64_C(0x7fffffffffffffff);
+    return m->fill ? UINT64_C(0x7ff77ff77ff77ff7) : 0;
 }
 
 /* Calls each element of the box: its offset in the array (-1 outside) and in shared memory. */
@@ -103,9 +101,10 @@ static unsigned walk(const struct tensor_map *m, const int32_t *origin,
             inside = inside && x >= 0 && x < (int64_t)m->size[d];
             from += x * (int64_t)m->stride_bytes[d];
         }
-        const uint32_t dense = i * bytes, line = dense / 128, width = 1u << m->swizzle;
-        const uint32_t chunk = dense % 128 / 16;
-        each(m, inside ? from : -1, line * 128 + (chunk ^ (line % width)) * 16 + dense % 16);
+        const uint32_t width = 1u << m->swizzle, pitch = width > 1 ? width * 16 : n[0] * bytes;
+        const uint32_t at = i / n[0] * pitch + i % n[0] * bytes, line = at / 128;
+        const uint32_t chunk = at % 128 / 16;
+        each(m, inside ? from : -1, line * 128 + (chunk ^ (line % width)) * 16 + at % 16);
         nr += bytes;
     }
     return nr;
@@ -114,7 +113,7 @@ static unsigned walk(const struct tensor_map *m, const int32_t *origin,
 static void want_load(const struct tensor_map *m, int64_t from, uint32_t to)
 {
     const unsigned each = tensor_map_type_bytes(m->type);
-    const uint64_t other = fill_of(m, each);
+    const uint64_t other = fill_of(m);
     memcpy(want + to, from >= 0 ? (const void *)(array + from) : (const void *)&other, each);
 }
 
@@ -175,8 +174,8 @@ static struct tensor_map map_of(
     return m;
 }
 
-static const int32_t origins[][5] = {{0, 0, 0, 0, 0}, {3, 2, 1, 0, 0}, {-5, 0, -1, 1, -1},
-    {90, 15, 3, 3, 2}, {-200, 1, 0, 0, 0}, {8, 18, 4, -2, 1}};
+static const int32_t origins[][5] = {{0, 0, 0, 0, 0}, {16, 2, 1, 0, 0}, {-16, 0, -1, 1, -1},
+    {80, 15, 3, 3, 2}, {-208, 1, 0, 0, 0}, {32, 18, 4, -2, 1}};
 enum { NR_ORIGINS = sizeof(origins) / sizeof(*origins) };
 
 static void loads(void **state)
@@ -238,6 +237,7 @@ static void run_store(const char *opcode, unsigned dims, unsigned type,
         if (tensor_map_check(&m))
             continue;
         memcpy(p.origin, origins[i / 20], sizeof(p.origin));
+        p.origin[0] += dims == 2 && i % 40 == 39 ? 3 : 0;
         tensor_map_encode(&m, p.map);
         shuffle(want, SMEM, i);
         emu_write(b.emu, b.buffer[0], array, sizeof(array), &b.err);
@@ -478,16 +478,17 @@ static void faults(void **state)
         const char *map, *says;
         uint64_t size1;
         uint32_t bytes;
-        uint8_t dims;
+        uint8_t dims, x;
     } cases[] = {
-        {64, "", "misaligned: a tensor copy needs 128 bytes", 20, 2048, 2},
-        {0, "+32", "the tensor map is not aligned to 64 bytes", 20, 2048, 2},
-        {0, "+128", "the 128 bytes are no tensor map", 20, 2048, 2},
-        {0, "", "the tensor map has another number of dimensions", 20, 2048, 1},
-        {0, "", "the tensor map is larger than its array", 9000, 2048, 2},
-        {8192 - 1024, "", "out of bounds", 20, 2048, 2},
+        {64, "", "misaligned: a tensor copy needs 128 bytes", 20, 2048, 2, 0},
+        {0, "", "the first coordinate is no multiple of 16 bytes", 20, 2048, 2, 3},
+        {0, "+32", "the tensor map is not aligned to 64 bytes", 20, 2048, 2, 0},
+        {0, "+128", "the 128 bytes are no tensor map", 20, 2048, 2, 0},
+        {0, "", "the tensor map has another number of dimensions", 20, 2048, 1, 0},
+        {0, "", "the tensor map is larger than its array", 9000, 2048, 2, 0},
+        {8192 - 1024, "", "out of bounds", 20, 2048, 2, 0},
         {0, "", "waits for a phase of the mbarrier at byte 8192 of shared memory that never ends",
-            20, 4096, 2},
+            20, 4096, 2, 0},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct bench b;
@@ -502,6 +503,7 @@ static void faults(void **state)
             .stride_bytes = {4, 128},
             .box = {32, 16},
             .step = {1, 1}};
+        p.origin[0] = cases[i].x;
         p.origin[1] = cases[i].size1 > 100 ? 8180 : 0;
         tensor_map_encode(&m, p.map);
         assert_int_not_equal(launch(&b, &p, 1, true), VERDICT_OK);

@@ -178,6 +178,8 @@ static void read_modifiers(const char *op, const char *modifiers)
         if (strncmp(at, ".u32", 4) == 0 || strncmp(at, ".s32", 4) == 0)
             form.sign[nr_types++] = at[1] == 's';
     }
+    if (form.cmp) /* but an H100 takes the second operation's c for one of a's type */
+        form.sign[0] = form.sign[1];
 }
 
 static void dotted(char *text, const char *reg, const char *part)
