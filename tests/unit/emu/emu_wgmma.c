@@ -216,7 +216,7 @@ static void write_ptx(const struct form *f, char *ptx, size_t room)
         ".extern .shared .align 1024 .b8 s[];\n"
         ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, "
         ".param .u64 pa, .param .u64 pb, .param .u32 pk)\n{\n.reg .b32 T, S, U, V, d<128>, a<4>;\n"
-        ".reg .b64 A, B, C, DA, DB;\n.reg .pred P, Q;\n"
+        ".reg .b64 A, B, C, DA, DB, BASE;\n.reg .pred P, Q;\n"
         "ld.param.u64 A, [p0];\nld.param.u64 B, [p1];\nld.param.u64 C, [p2];\n"
         "ld.param.u64 DA, [pa];\nld.param.u64 DB, [pb];\nld.param.u32 U, [pk];\n"
         "setp.ne.u32 P, U, 0;\nmov.u32 T, %tid.x;\nshl.b32 V, T, 4;\n"
@@ -225,6 +225,9 @@ static void write_ptx(const struct form *f, char *ptx, size_t room)
         "st.shared.v4.u32 [S], {a0, a1, a2, a3};\nadd.u32 V, V, 2048;\n"
         "setp.lt.u32 Q, V, 98304;\n@Q bra NEXT;\nfence.proxy.async.shared::cta;\n"
         "bar.sync 0;\nld.param.u64 DA, [pa];\n"
+        /* The descriptors are made for shared memory at 0; on a chip it begins at 1024. */
+        "mov.u32 S, s;\nshr.u32 S, S, 4;\ncvt.u64.u32 BASE, S;\n"
+        "add.u64 DA, DA, BASE;\nadd.u64 DB, DB, BASE;\n"
         "mul.wide.u32 A, T, 16;\nadd.u64 A, C, A;\n"
         "ld.global.v4.u32 {a0, a1, a2, a3}, [A];\nmul.wide.u32 A, T, 512;\n"
         "add.u64 B, B, A;\n");
