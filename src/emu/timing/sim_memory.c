@@ -40,8 +40,10 @@ enum answer { FROM_L2, FROM_DRAM, WITH_ANOTHER };
 
 /* A sector from DRAM comes later when what it takes the place of must first be written: reading 1
  * MiB takes 0.48 us longer on an H100 when L2 is full of such lines, of which what DRAM writes
- * explains 0.14 (bench/card/events.cu). Blocks that share what they read wait for it together, in a
- * few bursts; here their fetches are spread over the launch, and count the less the more share. */
+ * explains 0.14 (bench/card/events.cu). Where DRAM is busy this wait is no longer than its queues:
+ * reading 64 MiB takes no longer than the writes explain. Blocks that share what they read wait for
+ * it together, in a few bursts; here their fetches are spread over the launch, and count the less
+ * the more share. */
 enum { EVICTION_CYCLES = 700 };
 
 /* Asks L2 for one sector; gives the time of the answer. later_by: cycles, where L2 has it;
@@ -49,7 +51,7 @@ enum { EVICTION_CYCLES = 700 };
 static double ask_l2(struct sim_memory *s, const struct buffer_traffic *of, double now,
     enum answer answer, double later_by, double sectors)
 {
-    double done;
+    double done, wait = 0;
 
     s->l2_free = later(s->l2_free, now) + 32 / s->in->l2_bytes_per_clk;
     s->out->l2_sectors++;
@@ -65,9 +67,10 @@ static double ask_l2(struct sim_memory *s, const struct buffer_traffic *of, doub
         s->evicting += of->evict * of->first / sectors;
         if (s->evicting >= 1) {
             s->evicting--;
-            now += EVICTION_CYCLES;
+            wait = EVICTION_CYCLES;
         }
     }
+    done = later(done, now + wait + s->in->lat_dram);
     return later(done, later(s->dram_free, now) + dram_latency(s, now));
 }
 

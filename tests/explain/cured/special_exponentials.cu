@@ -1,5 +1,5 @@
 // The fast exponential.
-#pragma keet size   N = 1048576
+#pragma keet size   N = 4194304
 #pragma keet check  N = 1000
 #pragma keet in     X : f32[N] = uniform(0, 1)
 #pragma keet out    Y : f32[N]
