@@ -7,7 +7,6 @@ import tarfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FILE = HERE / "points.txt"
-VARIANTS = HERE / "variants.tar.xz"
 COLUMNS = ("name", "file", "settings", "launches", "measured_us", "family", "source", "half")
 
 
@@ -31,16 +30,19 @@ def read(file=FILE):
         elif line.startswith(("lot ", "together ", "kernels ")):
             kind, seed = line.split()
             lot = (kind, int(seed))
+        elif line.startswith("like "):
+            lot = ("like", line.split()[1])
         elif line.startswith("clock "):
             clock = float(line.split()[1])
     return rows
 
 
 def source(row):
-    """The text of the row's file: of this folder, of a path in the project, or of the archive of variants."""
-    if row["file"].startswith("variants/"):
-        with tarfile.open(VARIANTS) as archive:
-            return archive.extractfile(row["file"].removeprefix("variants/")).read().decode()
+    """The text of the row's file: of this folder, of a path in the project, or of an archive of this folder."""
+    archive = HERE / (row["file"].partition("/")[0] + ".tar.xz")
+    if archive.exists():
+        with tarfile.open(archive) as files:
+            return files.extractfile(row["file"].partition("/")[2]).read().decode()
     return ((ROOT if "/" in row["file"] else HERE) / row["file"]).read_text()
 
 

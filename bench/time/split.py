@@ -55,6 +55,10 @@ def draw(rows):
     halves = draw_kernels(by_kernel, by_kernel[0]["lot"][1]) if by_kernel else {}
     for nr, lot in enumerate(dict.fromkeys(row["lot"] for row in rows if row["lot"][0] == "lot")):
         halves.update(draw_families([row for row in rows if row["lot"] == lot or (nr == 0 and row in together)], lot[1]))
+    for row in rows:
+        if row["lot"][0] == "like":  # a kernel is in the half where the other table has it
+            halves[row["name"]] = next(other["half"] for other in points.read(points.HERE / row["lot"][1])
+                                       if other["family"] == row["family"])
     if together:
         halves.update(draw_together(together, together[0]["lot"][1]))
     return halves
