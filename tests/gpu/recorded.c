@@ -22,8 +22,8 @@ enum { SKIPPED = 77, MOST_SAMPLES = 10000 };
 
 /* Counts are the same each time. Times, rates and hits are those of another run. Conflicts of banks
  * include those with other warps' requests, which differ from run to run: of the wavefronts, this
- * much. Where the data stay in L2, what goes to DRAM all the same is noise: of L2's traffic, this
- * much. */
+ * much. Where the data stay in L2, what goes to DRAM all the same is noise: of what L2 reads and is
+ * given to write, this much. */
 static const double count_tolerance = 0.01, rate_tolerance = 0.25, points = 5;
 static const double conflict_noise = 0.03, dram_noise = 0.1;
 enum { SECTOR_BYTES = 32 };
@@ -84,8 +84,9 @@ static double allowed_of(enum metric metric, const struct counters *theirs)
         return count_tolerance * b +
                conflict_noise * counters_get(theirs, METRIC_SHARED_ST_WAVEFRONTS);
     case METRIC_DRAM_BYTES:
-        return rate_tolerance * b +
-               dram_noise * SECTOR_BYTES * counters_get(theirs, METRIC_L2_SECTORS);
+        return rate_tolerance * b + dram_noise * SECTOR_BYTES *
+                                        (counters_get(theirs, METRIC_L2_SECTORS) +
+                                            counters_get(theirs, METRIC_GLOBAL_ST_SECTORS));
     default:
         return is_exact(metric)
                    ? count_tolerance * b
