@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* Cycles of stores queued towards L2 before the LSU stalls: of the size that microbenchmarks find.
@@ -102,32 +101,10 @@ static unsigned sectors_needed(const struct sim_memory *s, const struct trace_ac
                : a->nr_sectors;
 }
 
-/* The first of them. Accesses that take a part of their sectors take other parts in turn: when the
- * fields of a structure are read one after another, all have the same sectors, and each finds its
- * bytes in sectors of its own once they lie together. */
-static unsigned first_needed(
-    const struct sim_memory *s, const struct block_trace *trace, const struct trace_access *a)
-{
-    const unsigned needed = sectors_needed(s, a);
-
-    if (needed == a->nr_sectors)
-        return 0;
-    return (unsigned)((size_t)(a - trace->accesses) % (a->nr_sectors / needed)) * needed;
-}
-
 /* What L2's other half adds to a first read, where the latency does not have it already. */
 static double far_half(const struct sim_memory *s, const struct buffer_traffic *of)
 {
     return later(0, s->chip->lat_l2 * (1 + s->in->far_l2 * of->far_half) - s->in->lat_l2);
-}
-
-/* Not the block's first read of the sector, which L1 does not have although it could: the first one
- * left it to this one. */
-static bool l1_would_have(const struct sim_memory *s, uint64_t entry)
-{
-    const double touched = ldexp(32, TRACE_DISTANCE_OF(entry)) * s->in->resident;
-
-    return (entry & TRACE_FIRST) == 0 && touched < s->in->l1_bytes;
 }
 
 static double load_global(struct sim_memory *s, const struct sim_block *block,
@@ -138,11 +115,10 @@ static double load_global(struct sim_memory *s, const struct sim_block *block,
     struct debt *debt = &s->debts[a->traffic];
     double done = now + s->chip->lat_l1;
     const double per_line = a->nr_sectors / later(1, a->lines);
-    const unsigned begin = first_needed(s, block->trace, a), nr = sectors_needed(s, a);
     uint64_t line = UINT64_MAX;
     enum answer answer = FROM_L2;
 
-    for (unsigned i = begin; i < begin + nr; i++) {
+    for (unsigned i = 0; i < sectors_needed(s, a); i++) {
         uint64_t entry = block->trace->sectors[a->first + i], sector = TRACE_SECTOR(entry);
         bool hit = false, first = (entry & TRACE_FIRST) != 0;
         double own, *ready = &own;
@@ -154,7 +130,6 @@ static double load_global(struct sim_memory *s, const struct sim_block *block,
         if (!a->past_l1)
             ready = l1_sector(&s->l1, sector, now, &hit);
         hit = hit || (s->in->cured & SPARED(MISSES) && !first);
-        first = first || (!hit && nr < a->nr_sectors && l1_would_have(s, entry));
         s->out->l1_lookups++;
         debt->first += first ? of->first : 0;
         if (hit) {
