@@ -52,6 +52,40 @@ def expect(name, right, faulty, hacks=(), original=None, *options):
     return document["candidates"]
 
 
+def test_sums_in_f64_may_be_in_another_order():
+    """Terms that cancel leave the rounding of larger ones, and nothing wider than f64 tells how much of it."""
+    head = """#pragma keet size   R = 512, C = 256
+#pragma keet check  R = 511, C = 255
+#pragma keet in     A : f64[R*C]
+#pragma keet in     X : f64[C]
+#pragma keet out    Y : f64[R]
+"""
+    original = head + """#pragma keet launch matvec<<<ceil_div(R, 128), 128>>>(A, X, Y, R, C)
+__global__ void matvec(const double *a, const double *x, double *y, int rows, int cols)
+{
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    double sum = 0;
+    for (int c = 0; c < cols; c++) sum += a[row * cols + c] * x[c];
+    y[row] = sum;
+}
+"""
+    warps = head + """#pragma keet launch matvec<<<ceil_div(32*R, 128), 128>>>(A, X, Y, R, C)
+__global__ void matvec(const double *a, const double *x, double *y, int rows, int cols)
+{
+    int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+    if (row >= rows) return;
+    double sum = 0;
+    for (int c = lane; c < cols; c += 32) sum += a[row * cols + c] * x[c];
+    for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffff, sum, offset);
+    if (lane == 0) y[row] = sum;
+}
+"""
+    in_floats = warps.replace("double sum = 0;", "float sum = 0;")
+    got = check(original, [warps, in_floats])[0]["candidates"]
+    assert [g["verdict"] for g in got] == ["ok", "wrong"], [(g["verdict"], g["reason"]) for g in got]
+
+
 def test_the_timed_size_counts():
     got = expect("gemm", ["tile", "rows"],
                  ["tile: 256 of K", "tile: index of 16 bits", "tile: a quarter of K where M is large", "rows: grid capped",
