@@ -10,17 +10,18 @@
 
 #include "emu/sem/lanes.h"
 
-enum { SUMS_FRACTION = 25, SUMS_ZERO = -1500, SUMS_MOST = 256 };
+enum { SUMS_FRACTION = 25, SUMS_ZERO = -1500, SUMS_SPECIAL = 4000, SUMS_MOST = 256 };
 
 /* Exponents of elements; those of subnormals are the least of their type, that of zero is lower
- * than all. */
+ * than all, that of infinities and NaNs is over all, also of a product with zero. */
 static inline void sums_exponents(const float *v, unsigned nr, int least, int16_t *e)
 {
     IVDEP for (unsigned i = 0; i < nr; i++)
     {
         const uint32_t bits = lanes_bits(v[i]);
         const int x = (int)(bits >> 23 & 0xff) - 127;
-        e[i] = (int16_t)(bits << 1 == 0 ? SUMS_ZERO : x < least ? least : x);
+        const int finite = bits << 1 == 0 ? SUMS_ZERO : x < least ? least : x;
+        e[i] = (int16_t)(x == 128 ? SUMS_SPECIAL : finite);
     }
 }
 
@@ -63,7 +64,7 @@ static inline void sums_cut(unsigned n, unsigned k, const float *x, const int16_
     }
     IVDEP for (unsigned j = 0; j < n; j++)
     {
-        const int t = top[j] < -900 ? -900 : top[j];
+        const int low = top[j] < -900 ? -900 : top[j], t = low > 128 ? 128 : low;
         special |= t >= 128;
         scale[j] = lanes_f64((uint64_t)(SUMS_FRACTION - t + 1023) << 52);
     }

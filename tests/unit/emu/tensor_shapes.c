@@ -473,6 +473,7 @@ static void mma_edges(void **state)
     (void)state;
     /* infinity times zero, infinity, f16 subnormals: 2^-24 * 1 * 16 */
     assert_int_equal(uniform_mma(half, 0x7c007c00, 0, 0), 0x7fffffff);
+    assert_int_equal(uniform_mma(half, 0x7c007c00, 0x04000400, 0), 0x7f800000); /* times 2^-14 */
     assert_int_equal(uniform_mma(half, 0x7c007c00, 0x3c003c00, 0), 0x7f800000);
     assert_int_equal(uniform_mma(half, 0x00010001, 0x3c003c00, 0), 0x35800000);
     /* 65504^2 * 16 is fine in f32; the largest f32 and as much again is not */
