@@ -909,5 +909,8 @@ int main(int argc, char **argv)
         xcalloc(work.nr_items + 1, sizeof(bool)), false};
     const bool ran = run_all(&work, &all);
     const unsigned nr_wrong = write_tables(&work, &all);
+    free(all.of);
+    free(all.known);
+    free(choice.known.hash);
     return !ran ? 2 : nr_wrong ? 1 : 0;
 }
