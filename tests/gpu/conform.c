@@ -863,7 +863,7 @@ static unsigned write_tables(const struct work *work, const struct results *all)
 int main(int argc, char **argv)
 {
     static struct work work = {.nr_jobs = 1, .stall_s = 15, .limit_s = 1e9};
-    struct choice choice = {.every = 1};
+    static struct choice choice = {.every = 1};
     const char *recorded = NULL;
     bool lists = false, read = true;
 
@@ -911,6 +911,5 @@ int main(int argc, char **argv)
     const unsigned nr_wrong = write_tables(&work, &all);
     free(all.of);
     free(all.known);
-    free(choice.known.hash);
     return !ran ? 2 : nr_wrong ? 1 : 0;
 }
