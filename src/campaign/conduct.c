@@ -227,8 +227,6 @@ static bool note_end(struct conductor *k, struct batch *b, unsigned i, struct er
         (*k->options->stopped || out_of_time(k) || ++k->nr_tries[t - k->c->tasks] < TRIES))
         return true;
     problem = problem_of(k, item);
-    if (problem && strcmp(problem, "interrupted") == 0) /* before its original was measured */
-        return true;
     if (!campaign_figures(k->c, t, b->arena, &figures, err)) {
         if (!problem)
             problem = arena_strdup(k->c->arena, err->text);
@@ -237,7 +235,8 @@ static bool note_end(struct conductor *k, struct batch *b, unsigned i, struct er
     slice.why = arena_strdup(k->c->arena, problem       ? "failed"
                                           : figures.why ? figures.why
                                                         : "failed");
-    if (!problem && strcmp(slice.why, "interrupted") == 0)
+    /* Also before its original was measured: then that is what its process ended with. */
+    if (strcmp(problem ? problem : slice.why, "interrupted") == 0)
         return true;
     if (!problem && !figures.measured)
         problem = "its database holds no measured original";

@@ -258,21 +258,26 @@ static double allowance(
     return (nr < FEW ? 64 : 8) * most;
 }
 
-/* Nothing wider tells the rounding of sums in f64, whose terms may cancel: some units in the last
- * place of what the array typically has. */
-static double allowance_f64(const double *want, uint64_t nr)
+/* The mean magnitude of the finite elements. */
+static double typical_of(const struct task_array *array, const void *bytes, uint64_t nr)
 {
-    enum { UNITS = 64 };
     double sum = 0;
     uint64_t nr_finite = 0;
 
-    for (uint64_t i = 0; i < nr; i++)
-        if (isfinite(want[i])) {
-            sum += fabs(want[i]);
-            nr_finite++;
-        }
-    return nr_finite > 0 ? UNITS * 0x1p-53 * (sum / (double)nr_finite) : 0;
+    for (uint64_t i = 0; i < nr; i++) {
+        enum elem elem;
+        const uint64_t at = array_place(array, i, &elem);
+        const double x = fabs(elem_get(elem, (const char *)bytes + at, 0));
+
+        nr_finite += isfinite(x);
+        sum += isfinite(x) ? x : 0;
+    }
+    return nr_finite ? sum / (double)nr_finite : 0;
 }
+
+/* Nothing wider tells the rounding of sums in f64, whose terms may cancel: so many units in the
+ * last place of what the array typically has are allowed. */
+enum { F64_UNITS = 64 };
 
 void compare_outputs(const struct comparison *how, const struct host_arrays *got,
     const struct host_arrays *want, uint8_t got_poison, uint8_t want_poison, struct errors *errors,
@@ -289,7 +294,7 @@ void compare_outputs(const struct comparison *how, const struct host_arrays *got
         bool fresh = array->role == ROLE_OUT;
 
         if (array->elem == ELEM_F64 && !array->record && array->role != ROLE_IN)
-            t.abs += allowance_f64((const double *)(const void *)want->bytes[a], want->nr[a]);
+            t.abs += F64_UNITS * 0x1p-53 * typical_of(array, want->bytes[a], want->nr[a]);
         if (array->role == ROLE_IN || all_right(array, got->bytes[a], want->bytes[a], want->nr[a],
                                           got_poison, want_poison, &t, errors))
             continue;
@@ -345,18 +350,9 @@ void outputs_typical(const struct task *task, const struct host_arrays *outputs,
 {
     for (unsigned a = 0; a < task->nr_arrays; a++) {
         const struct task_array *array = &task->arrays[a];
-        double sum = 0;
-        uint64_t nr = 0;
 
-        for (uint64_t i = 0; array->role != ROLE_IN && i < outputs->nr[a]; i++) {
-            enum elem elem;
-            const uint64_t at = array_place(array, i, &elem);
-            const double x = fabs(elem_get(elem, (const char *)outputs->bytes[a] + at, 0));
-
-            nr += isfinite(x);
-            sum += isfinite(x) ? x : 0;
-        }
-        typical[a] = nr ? sum / (double)nr : 0;
+        typical[a] =
+            array->role == ROLE_IN ? 0 : typical_of(array, outputs->bytes[a], outputs->nr[a]);
     }
 }
 

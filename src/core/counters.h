@@ -108,9 +108,9 @@ const char *metric_unit(enum metric metric);
 bool metric_parse(const char *name, enum metric *metric);
 const char *provenance_name(enum provenance from); /* "absent", "measured", ..., "modelled" */
 
-/* The most frequent reason for which warps wait at a line; false: not known. */
 /* Does a GPU's profile have the emulator's counts by line? */
 bool counters_lines_emulated(const struct counters *counters);
+/* The most frequent reason for which warps wait at a line; false: not known. */
 bool line_waits_for(const struct line_cost *line, enum wait_reason *reason);
 
 void counters_set(struct counters *c, enum metric metric, double value, enum provenance from);

@@ -237,14 +237,14 @@ static double loaded_bytes(const struct tool_input *in)
     return most > 0 ? fmin(in->unique_bytes, most) : in->unique_bytes;
 }
 
-/* How often warps ask for the same bytes. The count has each byte once that an instruction of a
- * warp asks for, so that a broadcast, which costs one access, is no reuse. */
 /* Fewer blocks would cost more than reuse in registers saves. */
 static bool is_thin(const struct tool_input *in)
 {
     return has(in, METRIC_WAVES) && value(in, METRIC_WAVES) < 0.5;
 }
 
+/* How often warps ask for the same bytes. The count has each byte once that an instruction of a
+ * warp asks for, so that a broadcast, which costs one access, is no reuse. */
 void examine_reuse(const struct tool_input *in, struct finding_list *out)
 {
     double moved = value(in, METRIC_GLOBAL_LD_BYTES);

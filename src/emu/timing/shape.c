@@ -276,7 +276,7 @@ static unsigned data_wavefronts(
         /* one address, or words one after another, are one wavefront */
         if (kind != ACCESS_OTHER)
             nr += ((group & low) != 0) + ((group & ~low) != 0);
-        else if (group && (in_pairs(o, group, 1) || in_pairs(o, group, 2)))
+        else if (step == lanes || (group && (in_pairs(o, group, 1) || in_pairs(o, group, 2))))
             nr += banks(o, group, bytes, &words);
         else
             nr += (group & low ? banks(o, group & low, bytes, &words) : 0) +

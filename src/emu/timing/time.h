@@ -162,13 +162,12 @@ struct pc_cost {
     uint32_t head; /* the pc of the wide load of which this load is a part; its own pc: of none */
     uint16_t async_left; /* async_wait: groups that may remain in flight */
     bool async_commit;
-    bool ends_block; /* part of the instruction is a branch past a slow path */
-    uint32_t guard;  /* register id plus 1 of its predicate, also of one in place of a branch */
-    float part;      /* of the executions: these cost something. 1 but for cures */
-    uint32_t
-        body_end; /* of where a loop's body begins that ptxas unrolls: its branch; 0: of others */
-    bool once;    /* in such a loop: executed once in UNROLLED turns */
-    uint32_t skip_to; /* of a branch that becomes the predicate of what it skips: its target */
+    bool ends_block;   /* part of the instruction is a branch past a slow path */
+    uint32_t guard;    /* register id plus 1 of its predicate, also of one in place of a branch */
+    float part;        /* of the executions: these cost something. 1 but for cures */
+    uint32_t body_end; /* where the body of an unrolled loop begins: its branch; 0: elsewhere */
+    bool once;         /* in such a loop: executed once in UNROLLED turns */
+    uint32_t skip_to;  /* of a branch that becomes the predicate of what it skips: its target */
 };
 
 void time_set_cost(struct pc_cost *cost, enum time_pipe pipe, double cycles, double latency);
