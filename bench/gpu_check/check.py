@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 import compare
+import program
 
 # An original that takes longer than this on the card takes most of a minute for each ten variants.
 SLOW_NS = 20e6
@@ -51,32 +52,16 @@ class Check:
         self.say(f"{ {True: 'holds', False: 'DOES NOT HOLD', None: 'not looked at'}[holds] }: "
                  f"{what}: {words}")
 
-    def keet(self, *arguments, seconds=120, cpu_only=False, counts=True):
-        """(exit code, stdout, stderr) of keet-opt; 124 when it took too long. Not counts: the GPU
-        takes times alone."""
-        environment = dict(os.environ)
-        if not counts:
-            environment["KEET_CUPTI"] = "none"
-        if cpu_only:
-            environment.pop("KEET_CUDA_DRIVER", None)
-        command = [self.options.program, *map(str, arguments), "--cache", str(self.work / "cache")]
-        try:
-            run = subprocess.run(command, capture_output=True, text=True, env=environment,
-                                 timeout=max(1, seconds), stdin=subprocess.DEVNULL)
-        except subprocess.TimeoutExpired:
-            return 124, "", f"took over {seconds:.0f} s"
-        return run.returncode, run.stdout, run.stderr
+    def keet(self, *arguments, seconds=120, **how):
+        """(exit code, stdout, stderr) of keet-opt."""
+        return program.run(self.options.program, [*arguments, "--cache", self.work / "cache"], seconds, **how)
 
     def node(self, *arguments, **keywords):
         """The JSON of `keet-opt run`, or None and why not."""
-        code, text, errors = self.keet("run", *arguments, "--json", **keywords)
-        try:
-            node = json.loads(text)
-        except json.JSONDecodeError:
-            return None, (errors.strip().splitlines() or [f"exit code {code}"])[-1]
-        if node["verdict"] != "ok":
+        node, why = program.document(*self.keet("run", *arguments, "--json", **keywords))
+        if node and node["verdict"] != "ok":
             return None, f"{node['verdict']}: {node['verdict_text']}"
-        return node, ""
+        return node, why
 
     def table(self, title, head, rows, name):
         """A table of the report; all of it in a file of tab-separated values as well."""
@@ -316,16 +301,14 @@ def time_model(check, pool):
 def search(check):
     kernel = check.options.search
     name = f"{kernel.name} --budget {check.options.budget}"
-    code, text, errors = check.keet(kernel, "--device", "gpu", "--budget", str(check.options.budget),
-                                    "--json", "-q", "--db", check.work / "search.db", "-o",
-                                    check.out / f"{kernel.stem}.best.cu", seconds=max(30, check.left() - 30))
-    try:
-        run = json.loads(text)
-    except json.JSONDecodeError:
-        check.judge(name, False,
-                    (errors.strip().splitlines() or [f"exit code {code}"])[-1])
+    said = check.keet(kernel, "--device", "gpu", "--budget", str(check.options.budget), "--json", "-q", "--db",
+                      check.work / "search.db", "-o", check.out / f"{kernel.stem}.best.cu",
+                      seconds=max(30, check.left() - 30))
+    run, why = program.document(*said)
+    if not run:
+        check.judge(name, False, why)
         return None
-    (check.out / f"{kernel.stem}.json").write_text(text, encoding="utf-8")
+    (check.out / f"{kernel.stem}.json").write_text(said[1], encoding="utf-8")
     best, original = run["best"], run["original"]
     word = "speedup" if run["speedup_from"] == "measured" else f"{run['speedup_from']} speedup"
     expected = "modelled" if check.dry else "measured"

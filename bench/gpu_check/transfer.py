@@ -12,32 +12,22 @@ Exit code 1: a best variant is wrong on the card."""
 
 import argparse
 import concurrent.futures
-import json
 import math
 import os
-import subprocess
+import statistics
 import sys
 import time
 from pathlib import Path
 
 import compare
+import program
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def keet(options, *words, seconds=600, cpu_only=False):
     """The JSON that keet-opt prints, or None and why not."""
-    environment = dict(os.environ)
-    if cpu_only:
-        environment.pop("KEET_CUDA_DRIVER", None)
-    try:
-        run = subprocess.run([options.program, *map(str, words), "--json"], capture_output=True, text=True,
-                             env=environment, timeout=seconds, stdin=subprocess.DEVNULL, check=False)
-        return json.loads(run.stdout), ""
-    except subprocess.TimeoutExpired:
-        return None, f"took over {seconds} s"
-    except json.JSONDecodeError:
-        return None, (run.stderr.strip().splitlines() or [f"exit code {run.returncode}"])[-1]
+    return program.document(*program.run(options.program, [*words, "--json"], seconds, cpu_only=cpu_only))
 
 
 def search(options, kernel):
@@ -79,7 +69,7 @@ def transfer(options, kernel, found):
 
 
 def geomean(values):
-    return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
+    return statistics.geometric_mean(values) if values else math.nan
 
 
 def report(options, rows, began):

@@ -1,5 +1,6 @@
 """Tables of points, as points.txt and card.txt, and the kernel file of a point."""
 
+import functools
 import pathlib
 import re
 import tarfile
@@ -37,12 +38,19 @@ def read(file=FILE):
     return rows
 
 
+@functools.cache
+def archived(archive):
+    """{name: text} of the files in it."""
+    with tarfile.open(archive) as files:
+        return {file.name: files.extractfile(file).read().decode() for file in files if file.isfile()}
+
+
 def source(row):
     """The text of the row's file: of this folder, of a path in the project, or of an archive of this folder."""
-    archive = HERE / (row["file"].partition("/")[0] + ".tar.xz")
+    folder, _, name = row["file"].partition("/")
+    archive = HERE / f"{folder}.tar.xz"
     if archive.exists():
-        with tarfile.open(archive) as files:
-            return files.extractfile(row["file"].partition("/")[2]).read().decode()
+        return archived(archive)[name]
     return ((ROOT if "/" in row["file"] else HERE) / row["file"]).read_text()
 
 

@@ -14,16 +14,21 @@ import sys
 import points
 
 
-def draw_families(rows, seed):
-    """{name: half}, each family by itself. Of one with an odd number, the halves get one more in turn."""
+def draw_groups(groups, seed):
+    """{name: half}, each group by itself. Of one with an odd number, the halves get one more in turn."""
     lot = random.Random(seed)
     halves, extra = {}, itertools.cycle(lot.sample(["fit", "test"], 2))
-    for family in sorted({row["family"] for row in rows}):
-        names = sorted(row["name"] for row in rows if row["family"] == family)
+    for names in map(sorted, groups):
         lot.shuffle(names)
         nr_fit = len(names) // 2 + (len(names) % 2 and next(extra) == "fit")
         halves.update({name: "fit" if i < nr_fit else "test" for i, name in enumerate(names)})
     return halves
+
+
+def draw_families(rows, seed):
+    """{name: half}, each family by itself."""
+    families = sorted({row["family"] for row in rows})
+    return draw_groups([[row["name"] for row in rows if row["family"] == family] for family in families], seed)
 
 
 def draw_together(rows, seed):
@@ -36,14 +41,8 @@ def draw_together(rows, seed):
 def draw_kernels(rows, seed):
     """{name: half}. All rows of a kernel, KERNEL and KERNEL.NUMBER, go to one half: first the kernels with variants are drawn,
     then those without."""
-    lot = random.Random(seed)
-    halves, extra = {}, itertools.cycle(lot.sample(["fit", "test"], 2))
     varied = {row["family"] for row in rows if "." in row["name"]}
-    for group in (varied, {row["family"] for row in rows} - varied):
-        names = sorted(group)
-        lot.shuffle(names)
-        nr_fit = len(names) // 2 + (len(names) % 2 and next(extra) == "fit")
-        halves.update({name: "fit" if i < nr_fit else "test" for i, name in enumerate(names)})
+    halves = draw_groups([varied, {row["family"] for row in rows} - varied], seed)
     return {row["name"]: halves[row["family"]] for row in rows}
 
 
@@ -55,10 +54,9 @@ def draw(rows):
     halves = draw_kernels(by_kernel, by_kernel[0]["lot"][1]) if by_kernel else {}
     for nr, lot in enumerate(dict.fromkeys(row["lot"] for row in rows if row["lot"][0] == "lot")):
         halves.update(draw_families([row for row in rows if row["lot"] == lot or (nr == 0 and row in together)], lot[1]))
-    for row in rows:
-        if row["lot"][0] == "like":  # a kernel is in the half where the other table has it
-            halves[row["name"]] = next(other["half"] for other in points.read(points.HERE / row["lot"][1])
-                                       if other["family"] == row["family"])
+    for table in {row["lot"][1] for row in rows if row["lot"][0] == "like"}:  # a kernel is where the other table has it
+        there = {other["family"]: other["half"] for other in points.read(points.HERE / table)}
+        halves.update({row["name"]: there[row["family"]] for row in rows if row["lot"] == ("like", table)})
     if together:
         halves.update(draw_together(together, together[0]["lot"][1]))
     return halves

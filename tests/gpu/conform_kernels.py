@@ -5,7 +5,6 @@
 
 A line for each output: file, array, elements, how many differ, the largest difference relative to the
 array's largest value. Exit status 1: an array differs by more than 1e-2, or a file did not run."""
-import ast
 import concurrent.futures
 import os
 import struct
@@ -13,27 +12,17 @@ import subprocess
 import sys
 import tempfile
 
-CODES = {"f4": "f", "f8": "d", "f2": "e", "i4": "i", "u4": "I", "i8": "q", "u8": "Q", "i2": "h",
-         "u2": "H", "i1": "b", "u1": "B", "b1": "?"}
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bench/gpu_check"))
+import compare  # noqa: E402
 
 
-def read_npy(path):
-    """The type and the bytes of each element."""
-    with open(path, "rb") as file:
-        data = file.read()
-    assert data[:6] == b"\x93NUMPY", path
-    start = 12 if data[6] > 1 else 10
-    size = struct.unpack("<I" if data[6] > 1 else "<H", data[8:start])[0]
-    header = ast.literal_eval(data[start:start + size].decode("latin-1"))
-    return header["descr"], data[start + size:]
-
-
-def compare(one, two):
-    kind, a = read_npy(one)
-    kind2, b = read_npy(two)
+def difference(one, two):
+    """Elements, how many differ, the largest difference; -1: not the same type or number."""
+    kind, _, a = compare.read_npy(one)
+    kind2, _, b = compare.read_npy(two)
     if kind != kind2 or len(a) != len(b):
         return 0, -1, float("inf")
-    code = CODES.get(str(kind)[1:], "B")
+    code = compare.FORMATS.get(str(kind), "B")
     each = struct.calcsize(code)
     x = [v[0] for v in struct.iter_unpack("<" + code, a)]
     y = [v[0] for v in struct.iter_unpack("<" + code, b)]
@@ -66,7 +55,7 @@ def both(keet, path):
         names = sorted(set(os.listdir(f"{folder}/emu")) & set(os.listdir(f"{folder}/gpu"))) if not said else []
         for name in names:
             if name.endswith(".npy"):
-                nr, differ, off = compare(f"{folder}/emu/{name}", f"{folder}/gpu/{name}")
+                nr, differ, off = difference(f"{folder}/emu/{name}", f"{folder}/gpu/{name}")
                 lines.append(f"{path}\t{name[:-4]}\t{nr}\t{differ}\t{off:.3g}")
                 bad = bad or off > 1e-2
     return lines + said, bad or bool(said)
