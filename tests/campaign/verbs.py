@@ -160,7 +160,7 @@ def stopped(keet, cwd):
     said = run(keet, *words, cwd=cwd, code=1).stderr
     check("another keet-opt" in said, said)
     check(json.loads(run(keet, "stop", "stopped", "--json", cwd=cwd).stdout)["ended"], "stop")
-    check(first.wait(timeout=60) == 1, "an interrupted campaign says so by its status")
+    check(first.wait(timeout=600) == 1, "an interrupted campaign says so by its status")
     state = json.loads(run(keet, "results", "stopped", "--json", cwd=cwd).stdout)
     check(state["ended"] == "interrupted" and state["tasks"][0]["state"] != "failed", state)
     run(keet, *words, "--time", "0.1s", cwd=cwd, code=1)

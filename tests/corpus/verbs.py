@@ -22,7 +22,7 @@ def check(true, *what):
 
 
 def run(program, *words, cwd, code=0):
-    done = subprocess.run([program, *words], cwd=cwd, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+    done = subprocess.run([program, *words], cwd=cwd, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600)
     check(done.returncode == code, words, done.returncode, done.stdout, done.stderr)
     return done
 

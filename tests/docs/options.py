@@ -19,7 +19,7 @@ ALIKE = {"-vv": "-v"}  # a short option given twice
 
 
 def run(program, *words):
-    return subprocess.run([program, *words], capture_output=True, text=True, timeout=60)
+    return subprocess.run([program, *words], capture_output=True, text=True, timeout=600)
 
 
 def help_of(program, *verb):

@@ -31,7 +31,7 @@ def sanitize(text):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     done = subprocess.run([keet, "run", "--sanitize", "all", path], capture_output=True, text=True,
-                          timeout=120, check=False)
+                          timeout=600, check=False)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -127,16 +127,20 @@ class Run:
 
 
 def look_at_children(run, server, nr_wanted):
-    """While requests are under way, so that the key is in use. Each at most once a second, since it
-    stands still meanwhile and has a deadline."""
-    marked, unmarked, last_s = set(), set(), {}
+    """While requests are under way, so that the key is in use. Each after a second, then after two, four
+    and so on, since it stands still meanwhile and has a deadline, and since looking at the ones that
+    live long leaves no time for those that live a moment."""
+    marked, unmarked, next_s, pause_s = set(), set(), {}, {}
     end = time.monotonic() + 120
+    while not server.log()["requests"] and run.process.poll() is None:
+        time.sleep(0.01)  # asked no more after it: a compiler is gone before the answer comes
     while time.monotonic() < end and run.process.poll() is None and len(marked) < nr_wanted:
         for pid in descendants_of(run.process.pid):
-            if time.monotonic() < last_s.get(pid, 0) + 1 or not server.log()["requests"]:
+            if time.monotonic() < next_s.get(pid, 0):
                 continue
             result = look_at_child(pid)
-            last_s[pid] = time.monotonic()
+            pause_s[pid] = 2 * pause_s.get(pid, 0.5)
+            next_s[pid] = time.monotonic() + pause_s[pid]
             if result:
                 assert not result[0], f"the key is in the memory of child {pid}"
                 (marked if result[1] else unmarked).add(pid)

@@ -23,7 +23,7 @@ static const char *const paths[] = {"", "/responses", "/messages"};
 /* Deadlines: of requests that are to be answered, however busy the machine is, and of those that
  * wait for one on purpose. */
 #define PATIENCE_S 20
-#define DEADLINE_S 1
+#define DEADLINE_S 3
 
 static struct llm_limits quick_limits(void)
 {
@@ -98,12 +98,12 @@ struct expected {
 
 static const struct expected cases[] = {
     /* those that wait, side by side */
-    {"429_after,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = 0.95, .most_wait_s = 1.1},
-    {"429_date,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = 0.5, .most_wait_s = 3.1},
-    {"slow", LLM_FAILED, 3, .error = "no answer came within 1 s", .least_s = 3, .waits = true},
-    {"slow,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = 1, .waits = true},
-    {"stall,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = 1, .waits = true},
-    {"stall", LLM_FAILED, 3, .error = "stopped coming within 1 s", .least_s = 3, .waits = true},
+    {"429_after,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = 0.95, .most_wait_s = 3},
+    {"429_date,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = 0.5, .most_wait_s = 5},
+    {"slow", LLM_FAILED, 3, .error = "no answer came within 3 s", .least_s = 3 * DEADLINE_S, .waits = true},
+    {"slow,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = DEADLINE_S, .waits = true},
+    {"stall,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = DEADLINE_S, .waits = true},
+    {"stall", LLM_FAILED, 3, .error = "stopped coming within 3 s", .least_s = 3 * DEADLINE_S, .waits = true},
     /* the others */
     {"ok", LLM_OK, 1, .text = OK_TEXT},
     {"429,ok", LLM_OK, 2, .text = OK_TEXT},
@@ -200,7 +200,7 @@ static void end_case(struct trial *trial)
     if (reply.is_final != e->is_final || reply.waited_ms > reply.latency_ms + 1)
         fail_msg("%s: final %d, waited %g of %g ms", where, reply.is_final, reply.waited_ms,
             reply.latency_ms);
-    if (reply.waited_ms > 1e3 * (e->most_wait_s > 0 ? e->most_wait_s : 0.1))
+    if (reply.waited_ms > 1e3 * (e->most_wait_s > 0 ? e->most_wait_s : 1))
         fail_msg("%s: waited %g ms", where, reply.waited_ms);
     assert_null(strstr(reply.text, KEY));
     assert_null(strstr(reply.error, KEY));
@@ -255,7 +255,7 @@ static void check_tools(const char *path, bool whole)
     llm = create(path, "m!tool", &limits);
     assert_true(llm_has_tools(llm));
     start(llm);
-    assert_true(llm_wait(llm, 5000, &reply));
+    assert_true(llm_wait(llm, 20000, &reply));
     assert_int_equal(reply.outcome, LLM_OK);
     assert_int_equal(reply.nr_calls, 2);
     assert_string_equal(reply.calls[0].id, "call_1");
@@ -325,7 +325,7 @@ static void ask_with_history(const char *path)
     request.messages = messages;
     request.nr_messages = ARRAY_SIZE(messages);
     assert_true(llm_start(llm, &request, &id, &err));
-    assert_true(llm_wait(llm, 5000, &reply));
+    assert_true(llm_wait(llm, 20000, &reply));
     assert_int_equal(reply.outcome, LLM_OK);
     llm_destroy(llm);
 }
@@ -571,7 +571,7 @@ static void test_proxy(void **state)
     llm = llm_create("http://model.invalid/v1#m!ok", &limits, &err);
     assert_non_null(llm);
     start(llm);
-    assert_true(llm_wait(llm, 5000, &reply));
+    assert_true(llm_wait(llm, 20000, &reply));
     assert_string_equal(reply.text, OK_TEXT);
     llm_destroy(llm);
     unsetenv("http_proxy");
@@ -586,7 +586,7 @@ static void check_tls(const char *spec, bool is_trusted)
 
     assert_non_null(llm);
     start(llm);
-    assert_true(llm_wait(llm, 5000, &reply));
+    assert_true(llm_wait(llm, 20000, &reply));
     assert_int_equal(reply.outcome, is_trusted ? LLM_OK : LLM_FAILED);
     assert_int_equal(reply.attempts, 1);
     assert_int_equal(reply.is_final, !is_trusted);
@@ -635,7 +635,7 @@ static void check_vendor(const char *variable, const char *end, const char *spec
     llm = llm_create(spec, &limits, &err);
     assert_non_null(llm);
     start(llm);
-    assert_true(llm_wait(llm, 5000, &reply));
+    assert_true(llm_wait(llm, 20000, &reply));
     assert_string_equal(reply.text, "your key is [key], is it not?");
     assert_string_equal(reply.model, strchr(spec, ':') + 1);
     llm_destroy(llm);
@@ -667,7 +667,7 @@ static void test_learned_parameters(void **state)
 
     for (unsigned i = 0; i < 2; i++) {
         start(llm);
-        assert_true(llm_wait(llm, 5000, &reply));
+        assert_true(llm_wait(llm, 20000, &reply));
         assert_int_equal(reply.outcome, LLM_OK);
         assert_int_equal(reply.attempts, i ? 1 : 2);
     }
@@ -676,7 +676,7 @@ static void test_learned_parameters(void **state)
 
 static int group_start(void **state)
 {
-    static const char *const options[] = {"--slow-s", "3", NULL};
+    static const char *const options[] = {"--slow-s", "8", NULL};
     static const char *const proxies[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
         "ALL_PROXY", "no_proxy", "NO_PROXY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY",
         "OPENAI_API_KEY_FILE", "ANTHROPIC_API_KEY_FILE", "KEET_API_KEY_FILE", "OPENAI_BASE_URL",

@@ -32,7 +32,7 @@ def check(true, *what):
 
 def run(keet, *words, cwd, code=0):
     done = subprocess.run([keet, *words], cwd=cwd, capture_output=True, text=True, check=False,
-                          stdin=subprocess.DEVNULL, timeout=120)
+                          stdin=subprocess.DEVNULL, timeout=600)
     check(code is None or done.returncode == code, words, done.returncode, done.stdout, done.stderr)
     return done
 
