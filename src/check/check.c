@@ -115,7 +115,7 @@ static uint64_t step_limit(const struct checker *k, unsigned shape)
 
 static bool fail_at(struct check_state *t, enum verdict verdict, unsigned line, const char *text)
 {
-    const char *file = file_name(t->checker->task->path);
+    const char *file = file_name(t->c->task->path);
 
     if (line)
         return candidate_fail(t->c, verdict, line, "%s:%u: %s", file, line, text);

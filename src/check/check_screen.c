@@ -124,7 +124,7 @@ static bool is_reason(enum verdict verdict)
 static bool reject(
     struct screen *s, struct candidate *c, const struct device_result *result, unsigned shape)
 {
-    const char *file = file_name(s->task->path);
+    const char *file = file_name(c->task->path);
     char place[16] = "";
 
     if (result->line > 0)

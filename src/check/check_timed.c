@@ -250,7 +250,7 @@ static void fail_timed(const struct checker *k, struct candidate *c, const struc
     candidate_fail(c, VERDICT_WRONG, line,
         "%s:%u: %s %s but the reference has %s (at %s%s; %" PRIu64 " of %" PRIu64
         " elements differ)",
-        file_name(k->task->path), line, name, mine, reference, said, when, m->nr_wrong, m->nr);
+        file_name(c->task->path), line, name, mine, reference, said, when, m->nr_wrong, m->nr);
 }
 
 /* sampled: the candidate ran in a sample, as the original did. when: for the texts, or "". */
@@ -344,7 +344,7 @@ static bool run_candidate(struct checker *k, struct candidate *c, struct device_
                    said));
     else if (ok && result.verdict != VERDICT_OK)
         candidate_fail(c, result.verdict, result.line, "%s:%u: %s (at %s)",
-            file_name(k->task->path), result.line, result.text, said);
+            file_name(c->task->path), result.line, result.text, said);
     else if (ok)
         ok = judge(k, c, sampled, "", t->stretch > 0 ? &want : &t->outputs, err);
     if (ok && !sampled)
@@ -423,7 +423,7 @@ bool check_after_timing(struct checker *k, struct candidate *c, struct device_mo
         return err_wrap(err, "comparing after timing");
     if (result.verdict != VERDICT_OK)
         return candidate_fail(c, result.verdict, result.line, "%s:%u: %s (at %s%s)",
-            file_name(k->task->path), result.line, result.text, said, when);
+            file_name(c->task->path), result.line, result.text, said, when);
     return read_outputs(k, buffers, err) && judge(k, c, false, when, &k->timed->outputs, err);
 }
 

@@ -53,6 +53,21 @@ const struct command command_table[NR_VERBS] = {
             "right, else with 3.",
         .example = "keet-opt check kernels/matmul.cu matmul.keet.cu",
         .further = "keet-opt check original.cu --list candidates.txt --json", .run = cmd_check},
+    [VERB_COMPARE] = {"compare", GROUP_KERNEL, .takes = TAKES_FILES, .least = 2, .most = 2,
+        .usage = "compare OLD.cu NEW.cu [--fail-if LIMIT]... [options]",
+        .summary = "a gate for CI: is it still right, and no slower?",
+        .text =
+            "NEW is checked against OLD's contract and results, at the timed sizes too, and both "
+            "are profiled. Ends with status 0 when NEW is right and keeps all limits, with 3 when "
+            "not, with 1 when nothing can be said, as where OLD itself is broken. On the emulator "
+            "counters and times are the same on every machine, so that a limit needs no margin "
+            "for noise; on a GPU NEW counts as slower where the whole interval of the ratio says "
+            "so.",
+        .example = "keet-opt compare old.cu new.cu --fail-if slower=5%",
+        .further =
+            "keet-opt compare old.cu new.cu --fail-if 'metric:l1tex__data_bank_conflicts*=0' "
+            "--fail-if metric:dram__bytes.sum=+5% --json",
+        .run = cmd_compare},
     [VERB_EXPLAIN] = {"explain", GROUP_KERNEL, .takes = TAKES_FILES, .least = 1, .most = ANY_NUMBER,
         .usage = "explain KERNEL.cu [options]\n"
                  "explain OLD.cu NEW.cu\n"

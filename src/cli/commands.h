@@ -13,7 +13,7 @@ enum exit_status {
     EXIT_DONE,
     EXIT_FAILED,    /* something outside of the kernel, or a campaign is not complete */
     EXIT_ARGUMENTS, /* the command line is wrong */
-    EXIT_KERNEL     /* the kernel that was looked at is broken */
+    EXIT_KERNEL     /* the kernel that was looked at is broken, or a limit of a comparison */
 };
 
 /* The groups of verbs that `keet-opt --help` shows. */
@@ -52,6 +52,7 @@ const struct command *command_named(const char *name);
 bool cmd_optimize(const struct options *options, int *status, struct err *err);
 bool cmd_run(const struct options *options, int *status, struct err *err);
 bool cmd_check(const struct options *options, int *status, struct err *err);
+bool cmd_compare(const struct options *options, int *status, struct err *err);
 bool cmd_explain(const struct options *options, int *status, struct err *err);
 bool cmd_init(const struct options *options, int *status, struct err *err);
 bool cmd_patch(const struct options *options, int *status, struct err *err);

@@ -70,36 +70,55 @@ void load_task_show(const struct intake *in)
         fprintf(stderr, "%s\n", in->note);
 }
 
+/* Reads a contract from host code, and shows the contract. */
+static bool infer(struct arena *arena, const struct infer_options *options, const struct options *o,
+    struct intake *in, struct err *err)
+{
+    if (!infer_contract(in, arena, options, err))
+        return false;
+    if (o->verbosity >= 0 || in->nr_missing) {
+        fprintf(stderr, "%s has no task; this is what its host code says:\n", o->kernel_path);
+        load_task_show(in);
+    }
+    return !in->nr_missing ||
+           err_set(err,
+               "%s: %u %s of the task cannot be read from the file (marked ? above); write them "
+               "with `keet-opt init %s -o task.cu`, complete them there, and run that",
+               o->kernel_path, in->nr_missing, in->nr_missing == 1 ? "line" : "lines",
+               o->kernel_path);
+}
+
+bool load_source(const char **source, size_t *bytes, struct arena *arena, const struct options *o,
+    struct err *err)
+{
+    const struct infer_options options = load_task_options(arena, o);
+    struct intake in;
+    char *text;
+    bool needed, both, ok;
+
+    if (!file_read(o->kernel_path, INTAKE_MAX_BYTES, &text, bytes, err))
+        return false;
+    needed = intake_needed(text, *bytes);
+    both = !needed && (o->nr_include_dirs || o->nr_defines || intake_has_both(arena, text, *bytes));
+    ok = !both || intake_split(&in, arena, o->kernel_path, text, *bytes, &options.args, err);
+    ok = ok && (!needed || infer(arena, &options, o, &in, err));
+    if (needed || both) {
+        *source = ok ? in.text : NULL;
+        *bytes = ok ? strlen(in.text) : 0;
+    } else if (*bytes <= TASK_MAX_BYTES) {
+        *source = arena_strndup(arena, text, *bytes);
+    } else {
+        ok = err_set(err, "%s: more than %d MiB", o->kernel_path, TASK_MAX_BYTES >> 20);
+    }
+    free(text);
+    return ok;
+}
+
 bool load_task(struct task *task, struct arena *arena, const struct options *o, struct err *err)
 {
-    const struct infer_options infer = load_task_options(arena, o);
-    struct intake in;
-    char *source;
+    const char *source;
     size_t bytes;
 
-    if (!file_read(o->kernel_path, INTAKE_MAX_BYTES, &source, &bytes, err))
-        return false;
-    const bool needed = intake_needed(source, bytes);
-    const bool both =
-        !needed && (o->nr_include_dirs || o->nr_defines || intake_has_both(arena, source, bytes));
-    const bool ok =
-        !both || intake_split(&in, arena, o->kernel_path, source, bytes, &infer.args, err);
-
-    free(source);
-    if (both)
-        return ok && task_parse(task, arena, o->kernel_path, in.text, strlen(in.text), err);
-    if (!needed)
-        return task_load(task, arena, o->kernel_path, err);
-    if (!infer_contract(&in, arena, &infer, err))
-        return false;
-    if (o->verbosity >= 0 || in.nr_missing) {
-        fprintf(stderr, "%s has no task; this is what its host code says:\n", o->kernel_path);
-        load_task_show(&in);
-    }
-    if (in.nr_missing)
-        return err_set(err,
-            "%s: %u %s of the task cannot be read from the file (marked ? above); write them with "
-            "`keet-opt init %s -o task.cu`, complete them there, and run that",
-            o->kernel_path, in.nr_missing, in.nr_missing == 1 ? "line" : "lines", o->kernel_path);
-    return task_parse(task, arena, o->kernel_path, in.text, strlen(in.text), err);
+    return load_source(&source, &bytes, arena, o, err) &&
+           task_parse(task, arena, o->kernel_path, source, bytes, err);
 }

@@ -15,6 +15,11 @@
 bool load_task(
     struct task *task, struct arena *arena, const struct options *options, struct err *err);
 
+/* The text that load_task parses, in arena memory: the file, or of a file with host code the
+ * contract and the device code. */
+bool load_source(const char **source, size_t *bytes, struct arena *arena,
+    const struct options *options, struct err *err);
+
 /* Prints to stderr what was inferred and what is missing, each line with its origin. */
 void load_task_show(const struct intake *in);
 

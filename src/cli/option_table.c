@@ -8,13 +8,14 @@
 #define EVERY_VERB ((UINT32_C(1) << NR_VERBS) - 1)
 #define SEARCH (V(OPTIMIZE) | V(CAMPAIGN) | TASK_LINE) /* options of a search */
 #define ASKS_MODELS (SEARCH | V(EXPLAIN) | V(WRITE))
-#define READS_HOST_CODE (SEARCH | V(RUN) | V(CHECK) | V(EXPLAIN) | V(INIT) | V(PATCH))
-#define USES_DEVICE (SEARCH | V(RUN) | V(CHECK) | V(EXPLAIN) | V(INIT) | V(WRITE))
+#define READS_HOST_CODE (SEARCH | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(PATCH))
+#define USES_DEVICE (SEARCH | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(WRITE))
 #define LOOKS_AT_RUN                                                                               \
     (V(STATUS) | V(WATCH) | V(RESULTS) | V(SHOW) | V(DIFF) | V(CALLS) | V(REPORT) | V(EXPORT))
 #define PRINTS_JSON                                                                                \
-    (V(OPTIMIZE) | V(RUN) | V(CHECK) | V(EXPLAIN) | V(INIT) | V(STATUS) | V(WATCH) | V(STOP) |     \
-        V(RESULTS) | V(SHOW) | V(DIFF) | V(RUNS) | V(CALLS) | V(REPORT) | V(CAMPAIGN) | V(DOCTOR))
+    (V(OPTIMIZE) | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(STATUS) | V(WATCH) |  \
+        V(STOP) | V(RESULTS) | V(SHOW) | V(DIFF) | V(RUNS) | V(CALLS) | V(REPORT) | V(CAMPAIGN) |  \
+        V(DOCTOR))
 
 #define FIELD(name) .field = offsetof(struct options, name)
 #define SET(name) .kind = OPTION_SET, FIELD(name)
@@ -47,8 +48,9 @@ const struct option_row option_table[] = {
         .words = "time energy edp",
         .help = "time (default), energy or edp: joules measured by the GPU, and less of them "
                 "preferred among variants that are equally fast"},
-    {"seed", 0, "N", SEARCH | V(RUN) | V(CHECK) | V(EXPLAIN) | V(WRITE), SECTION_SEARCH,
-        NUMBER(seed), .common = true, .help = "everything random follows from it (default 1)"},
+    {"seed", 0, "N", SEARCH | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(WRITE),
+        SECTION_SEARCH, NUMBER(seed), .common = true,
+        .help = "everything random follows from it (default 1)"},
     {"window", 0, "N", SEARCH, SECTION_SEARCH, COUNT(window, 1, 1000000),
         .help = "stop when N variants in a row brought less than 1% (default 64)"},
     {"feedback", 0, "WHAT", SEARCH, SECTION_SEARCH, TEXT(feedback), .rare = true,
@@ -70,6 +72,12 @@ const struct option_row option_table[] = {
                 "race, too"},
     {"profile", 0, NULL, V(RUN), SECTION_EVALUATION, SET(profile),
         .help = "counters and advice beside what --sanitize lists"},
+
+    {"fail-if", 0, "LIMIT", V(COMPARE), SECTION_EVALUATION, OWN(option_fail_if), .common = true,
+        .words = "slower=5% metric:",
+        .help = "slower=5%: NEW takes over 105% of OLD's time; metric:NAME=0: NEW's value is above "
+                "0; metric:NAME=+5% (-5%): NEW's value rises (falls) by more than 5%, without the "
+                "% by more than 5; NAME may hold *; may be given several times"},
 
     {"args", 0, "\"N M...\"", READS_HOST_CODE, SECTION_HOST_CODE, TEXT(args),
         .help = "the arguments that its main is read with"},
@@ -206,7 +214,8 @@ const struct option_row option_table[] = {
 
     {"json", 0, NULL, PRINTS_JSON, SECTION_OUTPUT, SET(json), .common = true,
         .help = "one JSON document on stdout"},
-    {"md", 0, NULL, V(EXPLAIN) | V(REPORT), SECTION_OUTPUT, SET(markdown), .help = "Markdown"},
+    {"md", 0, NULL, V(COMPARE) | V(EXPLAIN) | V(REPORT), SECTION_OUTPUT, SET(markdown),
+        .help = "Markdown"},
     {"quiet", 'q', NULL, EVERY_VERB, SECTION_OUTPUT, OWN(option_quiet), .common = true,
         .help = "only the result"},
     {"verbose", 'v', NULL, EVERY_VERB, SECTION_OUTPUT, OWN(option_verbose),

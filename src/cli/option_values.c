@@ -141,7 +141,7 @@ bool option_sanitize(struct options *options, const char *arg, struct err *err)
            err_set(err, "--sanitize: expected all, or memory,init,race,sync,leak");
 }
 
-/* -I and -D: adds a value to a list. */
+/* Adds a value to the list of an option that may be given several times. */
 static bool add_flag(
     const char **list, unsigned *nr, const char *what, const char *arg, struct err *err)
 {
@@ -159,6 +159,11 @@ bool option_include(struct options *options, const char *dir, struct err *err)
 bool option_define(struct options *options, const char *macro, struct err *err)
 {
     return add_flag(options->defines, &options->nr_defines, "-D", macro, err);
+}
+
+bool option_fail_if(struct options *options, const char *limit, struct err *err)
+{
+    return add_flag(options->fail_if, &options->nr_fail_if, "--fail-if", limit, err);
 }
 
 bool option_deadline(struct options *options, const char *text, struct err *err)

@@ -10,6 +10,7 @@ bool option_policy(struct options *options, const char *value, struct err *err);
 bool option_objective(struct options *options, const char *value, struct err *err);
 bool option_sanitize(struct options *options, const char *value, struct err *err);
 bool option_include(struct options *options, const char *value, struct err *err);
+bool option_fail_if(struct options *options, const char *value, struct err *err);
 bool option_define(struct options *options, const char *value, struct err *err);
 bool option_model(struct options *options, const char *value, struct err *err);
 bool option_gpus(struct options *options, const char *value, struct err *err);

@@ -13,6 +13,7 @@ enum verb {
     VERB_OPTIMIZE,
     VERB_RUN,
     VERB_CHECK,
+    VERB_COMPARE,
     VERB_EXPLAIN,
     VERB_INIT,
     VERB_PATCH,
@@ -83,9 +84,11 @@ struct options {
     const char *cache_dir;   /* NULL: the compiler's default */
     const char *tools_dir;   /* the user's own tools; NULL: none */
     const char *list_path;   /* check: a file of candidates; NULL: none */
-    const char *sweep;       /* explain: the parameter's name, as given; NULL: found out */
-    const char *as;          /* report: "html", "md", "json", NULL: html; export: its format */
-    const char *args;        /* of a file with host code: "1024 100"; NULL: none given */
+    const char *fail_if[OPTIONS_MAX_FLAGS]; /* compare: limits, as given */
+    unsigned nr_fail_if;
+    const char *sweep; /* explain: the parameter's name, as given; NULL: found out */
+    const char *as;    /* report: "html", "md", "json", NULL: html; export: its format */
+    const char *args;  /* of a file with host code: "1024 100"; NULL: none given */
     const char *include_dirs[OPTIONS_MAX_FLAGS], *defines[OPTIONS_MAX_FLAGS]; /* -I, -D */
     unsigned nr_include_dirs, nr_defines;
     const char *dump_dir; /* run: where arrays go as .npy; NULL: nowhere */

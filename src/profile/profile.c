@@ -257,7 +257,7 @@ static bool fail_as(
     if (result->line == 0)
         return candidate_fail(c, result->verdict, 0, "when timed: %s", result->text);
     return candidate_fail(c, result->verdict, result->line, "%s:%u: when timed: %s",
-        file_name(p->task->path), result->line, result->text);
+        file_name(c->task->path), result->line, result->text);
 }
 
 static bool judge(struct profiler *p, struct candidate *c)

@@ -39,11 +39,16 @@ struct grading {
 static bool read_candidate(struct grading *g, unsigned i, uint64_t seed, struct err *err)
 {
     struct candidate *c = &g->candidates[i];
+    struct task *named;
     char *text;
     size_t bytes;
     struct err why;
 
-    candidate_init(c, arena_create(), g->task);
+    candidate_init(c, arena_create(), NULL);
+    named = arena_alloc(c->arena, sizeof(*named));
+    *named = *g->task;
+    named->path = g->grades[i].path; /* reasons name the candidate's own file */
+    c->task = named;
     c->node = 1 + i;
     c->seed = seed; /* the same inputs for all, so that the original runs on them once */
     if (!file_read(g->grades[i].path, TASK_MAX_BYTES, &text, &bytes, err))

@@ -119,7 +119,7 @@ bool station_confirm(struct station *station, struct candidate *c, struct err *e
     uint64_t thread_insts = 0;
 
     if (c->verdict != VERDICT_OK || c->recalled || c->node == 0 ||
-        (modelled && !would_be_fastest(station, c)))
+        (modelled && !station->confirms_slower && !would_be_fastest(station, c)))
         return true;
     device_begin(station->device);
     if (!make_ready(station, err) || !know_original(station, err) ||

@@ -21,9 +21,10 @@ struct station {
     struct profiler *profiler; /* NULL: not needed yet */
     struct emulated *emulated; /* of a GPU; NULL: not needed yet */
     struct widen widen;
-    double fastest_ns;   /* of the candidates that were confirmed; 0: none yet */
-    bool knows_original; /* the profiler knows the original */
-    bool searches;       /* many variants come: set after station_at */
+    double fastest_ns;    /* of the candidates that were confirmed; 0: none yet */
+    bool knows_original;  /* the profiler knows the original */
+    bool searches;        /* many variants come: set after station_at */
+    bool confirms_slower; /* station_confirm compares slow candidates, too: set after station_at */
 };
 
 /* All borrowed. */
