@@ -149,6 +149,31 @@ static bool brings_parameters(enum action action)
            action == ACTION_PRIVATIZE || action == ACTION_TENSOR_CORES;
 }
 
+/* A move that makes another on its way. Where the whole is offered, advice for the part is advice
+ * for the whole: a product whose operands are read too often is staged by tensor_cores, too, and
+ * the parts would have to be undone before it. */
+static const struct {
+    enum action whole, part;
+} includes[] = {
+    {ACTION_TENSOR_CORES, ACTION_SHARED_TILE},
+    {ACTION_TENSOR_CORES, ACTION_REGISTER_TILE},
+    {ACTION_TENSOR_CORES, ACTION_ASYNC_COPY},
+};
+/* The part of the advice that stays with the part. */
+static const double KEPT_BY_PART = 0.5;
+
+static void give_to_whole(const struct candidate *c, const struct advice *advice, double *asked)
+{
+    for (size_t i = 0; i < sizeof includes / sizeof includes[0]; i++) {
+        const double part = asked[includes[i].part];
+
+        if (best_stake(c, includes[i].whole, advice) >= 0) {
+            asked[includes[i].part] = KEPT_BY_PART * part;
+            asked[includes[i].whole] += (1 - KEPT_BY_PART) * part;
+        }
+    }
+}
+
 /* Weights per move, summing to 1 over the offered moves: the advice of the findings, blended with
  * general usefulness. When the move with the most advice is not on offer, the advice counts less.
  */
@@ -157,6 +182,8 @@ static void weigh_moves(
 {
     double asked[NR_ACTIONS], sum_asked = 0, sum_offered = 0, sum_useful = 0;
 
+    memcpy(asked, advice->asked, sizeof(asked));
+    give_to_whole(c, advice, asked);
     for (int a = 0; a < NR_ACTIONS; a++) {
         double stake = best_stake(c, (enum action)a, advice), fit = 1;
 
@@ -168,8 +195,8 @@ static void weigh_moves(
         /* A tenth of the weight stays even where next to no time is at stake. */
         fit *= stake < 0 ? 0 : 0.1 + 0.9 * stake;
         fit *= 1 - advice->doubt[a];
-        sum_asked += advice->asked[a];
-        asked[a] = advice->asked[a] * fit;
+        sum_asked += asked[a];
+        asked[a] *= fit;
         weights[a] = usefulness[a] * fit;
         sum_offered += asked[a];
         sum_useful += weights[a];

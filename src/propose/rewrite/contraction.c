@@ -11,12 +11,15 @@ static bool say(const char **why, const char *text)
     return false;
 }
 
+enum { ALONG_ANY = ALONG_X | ALONG_Y | ALONG_K | ALONG_OUTER };
+
 static unsigned mask_of(const struct contraction *c, const struct node *n)
 {
     return deps_of(&c->deps, n) & (ALONG_X | ALONG_Y | ALONG_K);
 }
 
-static bool read_axes(struct contraction *c, const char **why)
+/* The usual axes: threads along x make columns, threads along y rows. */
+static bool read_thread_axes(struct contraction *c, const char **why)
 {
     c->x = form_axis_along(&c->form, 0);
     c->y = form_axis_along(&c->form, 1);
@@ -25,8 +28,78 @@ static bool read_axes(struct contraction *c, const char **why)
     for (unsigned i = 0; i < c->form.nr_axes; i++)
         if (!c->form.axes[i].block_only && &c->form.axes[i] != c->x && &c->form.axes[i] != c->y)
             return say(why, "threads along a third axis");
-    if (c->form.raw)
-        return say(why, "threadIdx is used in other ways");
+    return true;
+}
+
+/* Other axes: threads along x make columns, the nth index of blocks counts rows, and whatever else
+ * there is has one value a block. */
+static bool read_block_axes(struct contraction *c, unsigned nth, const char **why)
+{
+    c->x = form_axis_along(&c->form, 0);
+    c->y = NULL;
+    for (unsigned i = 0; i < c->form.nr_axes; i++)
+        if (c->form.axes[i].block_only && nth-- == 0)
+            c->y = &c->form.axes[i];
+    if (!c->x || c->x->block_only || !c->y || form_axis_along(&c->form, c->y->dim) != c->y)
+        return say(why, "there is not one index along thread x and one of blocks");
+    for (unsigned i = 0; i < c->form.nr_axes; i++)
+        if (form_axis_along(&c->form, c->form.axes[i].dim) != &c->form.axes[i])
+            return say(why, "two indices along one axis");
+    if (!extent_cond(&c->form, c->y->var))
+        c->rows = tree_fresh(c->in->tree, arena_printf(c->in->arena, "nr_%s", c->y->var->name));
+    return true;
+}
+
+/* The statement of that kind with which a body ends, and before which there are declarations alone;
+ * NULL: the body is another. */
+static struct node *only_statement(struct node *body, enum node_kind kind)
+{
+    struct node *s = body->kind == NODE_BLOCK ? body->child : body;
+    unsigned nr = body->kind == NODE_BLOCK ? body->nr_children : 1;
+    for (; nr > 1 && s->kind == NODE_DECLS; nr--)
+        s = s->next;
+    return nr == 1 && s->kind == kind ? s : NULL;
+}
+
+/* Choose the loop over k: the first one whose counter the condition in the body does not depend on,
+ * since its tiles have no edges; the innermost one where there is none. */
+static unsigned choose_k(const struct contraction *c, const struct for_loop *loops, unsigned nr)
+{
+    struct deps deps = {.guard = c->form.guard};
+    for (unsigned i = 0; i < nr; i++)
+        deps_seed(&deps, loops[i].var, 1u << i);
+    deps_solve(&deps, c->form.function);
+    for (unsigned i = 0; c->cond && i < nr; i++)
+        if (!(deps_of(&deps, c->cond) & 1u << i))
+            return i;
+    return nr - 1;
+}
+
+/* Find the loops of the nest, and which of them is over k. */
+static bool read_nest(struct contraction *c, const char **why)
+{
+    struct for_loop loops[CONTRACTION_MAX_OUTER + 1];
+    unsigned nr = 0;
+    for (struct node *n = c->nest; n; n = only_statement(n->body, NODE_FOR)) {
+        if (nr > CONTRACTION_MAX_OUTER)
+            return say(why, "too many loops in each other");
+        if (!node_loop_up(n, &loops[nr]) || loops[nr].step || strcmp(loops[nr].compare, "<") != 0)
+            return say(why, "the loop does not count up by one");
+        nr++;
+    }
+    c->body = loops[nr - 1].node->body;
+    if (!node_innermost(loops[nr - 1].node))
+        return say(why, "several loops, or other statements, inside the loop");
+    struct node *inner = nr > 1 ? only_statement(c->body, NODE_IF) : NULL;
+    if (inner && !inner->other) {
+        c->cond = inner->cond;
+        c->body = inner->body;
+    }
+    const unsigned k = choose_k(c, loops, nr);
+    c->loop = loops[k];
+    for (unsigned i = 0; i < nr; i++)
+        if (i != k)
+            c->outer[c->nr_outer++] = loops[i];
     return true;
 }
 
@@ -38,6 +111,7 @@ static bool find_loop(struct contraction *c, const char **why)
         if (s->kind == NODE_FOR) {
             nr++;
             c->loop_at = i;
+            c->nest = s;
         } else if (node_has(s, NODE_FOR) || node_has(s, NODE_WHILE) || node_has(s, NODE_RETURN)) {
             return say(why, "loops within other statements");
         } else if (!nr && s->kind != NODE_DECLS) {
@@ -46,12 +120,7 @@ static bool find_loop(struct contraction *c, const char **why)
     }
     if (nr != 1)
         return say(why, "not exactly one loop");
-    struct node *loop = c->form.work[c->loop_at];
-    if (!node_loop_up(loop, &c->loop) || c->loop.step || strcmp(c->loop.compare, "<") != 0)
-        return say(why, "the loop does not count up by one");
-    if (!node_innermost(loop))
-        return say(why, "loops inside the loop");
-    return true;
+    return read_nest(c, why);
 }
 
 static void solve(struct contraction *c)
@@ -60,6 +129,8 @@ static void solve(struct contraction *c)
     deps_seed(&c->deps, c->x->var, ALONG_X);
     deps_seed(&c->deps, c->y->var, ALONG_Y);
     deps_seed(&c->deps, c->loop.var, ALONG_K);
+    for (unsigned i = 0; i < c->nr_outer; i++)
+        deps_seed(&c->deps, c->outer[i].var, ALONG_OUTER);
     deps_solve(&c->deps, c->form.function);
 }
 
@@ -74,10 +145,18 @@ static bool init_is_plain(const struct contraction *c, const struct node *init)
     return node_is_pure(init);
 }
 
+static bool is_counter(const struct contraction *c, const struct node *var)
+{
+    for (unsigned i = 0; i < c->nr_outer; i++)
+        if (c->outer[i].var == var)
+            return true;
+    return var == c->loop.var;
+}
+
 /* Find the variables from before the loop that it changes. The loop must have no other effect. */
 static bool find_accs(struct contraction *c, const char **why)
 {
-    struct node *body = c->loop.node->body;
+    struct node *body = c->nest->body;
     for (struct node *n = body; n; n = node_next(body, n)) {
         if (n->kind == NODE_CALL && !call_is_pure(n->name))
             return say(why, "a call with effects in the loop");
@@ -89,7 +168,7 @@ static bool find_accs(struct contraction *c, const char **why)
         if (target->kind != NODE_NAME || !var || var->kind != NODE_VAR || var->type.nr_dims ||
             var->type.is_pointer)
             return say(why, "the loop stores to memory");
-        if (node_within(var, body))
+        if (node_within(var, body) || is_counter(c, var))
             continue;
         bool known = false;
         for (unsigned i = 0; i < c->nr_accs; i++)
@@ -147,7 +226,10 @@ static bool add_operand(struct contraction *c, struct node *load, unsigned mask,
     if (!affine_access(c->in->tree, c->form.function, load, &base, &index))
         return say(why, "an address that is not understood");
     o.k_runs = is_one(&index, c->loop.var->name);
-    o.axis_runs = is_one(&index, o.axis == ALONG_X ? "threadIdx.x" : "threadIdx.y");
+    const struct form_axis *axis = o.axis == ALONG_X ? c->x : c->y;
+    o.axis_runs =
+        is_one(&index, arena_printf(arena, "%s.%c", axis->block_only ? "blockIdx" : "threadIdx",
+                           axis_names[axis->dim]));
     o.type = type_name(n->type.scalar);
     if (!o.type || n->type.is_pointer || !node_base(load))
         return say(why, "an operand of a strange type");
@@ -176,7 +258,7 @@ static bool add_operand(struct contraction *c, struct node *load, unsigned mask,
 
 static bool find_operands(struct contraction *c, const char **why)
 {
-    struct node *body = c->loop.node->body;
+    struct node *body = c->nest->body;
     unsigned axes = 0;
     for (struct node *n = body; n;) {
         bool load = n->kind == NODE_INDEX || (n->kind == NODE_UNARY && !strcmp(n->op, "*"));
@@ -222,6 +304,30 @@ static bool locals_are_single(const struct contraction *c, const char **why)
     return true;
 }
 
+/* In a nest: whether the counters start and end alike for all threads and rounds, whether each
+ * local is a pure value, and whose zeros stand for the condition. */
+static bool nest_is_plain(struct contraction *c, const char **why)
+{
+    for (unsigned i = 0; i < c->nr_outer; i++)
+        if (deps_of(&c->deps, c->outer[i].start) & ALONG_ANY ||
+            deps_of(&c->deps, c->outer[i].bound) & ALONG_ANY || !node_is_pure(c->outer[i].bound) ||
+            node_has(c->outer[i].bound, NODE_INDEX) || node_has(c->outer[i].start, NODE_INDEX))
+            return say(why, "loops in each other that do not all go equally far");
+    for (struct node *n = c->nest->body; c->nr_outer && n; n = node_next(c->nest->body, n))
+        if (n->kind == NODE_VAR && !is_counter(c, n) &&
+            (!n->init || !node_is_pure(n->init) || node_has(n->init, NODE_INDEX) ||
+                !node_is_single(c->form.function, n)))
+            return say(why, "a local variable of the loop that is not one plain value");
+    if (!c->cond)
+        return true;
+    const unsigned mask = mask_of(c, c->cond);
+    if (((mask & ALONG_X) && (mask & ALONG_Y)) || node_has(c->cond, NODE_INDEX) ||
+        !node_is_pure(c->cond))
+        return say(why, "a condition on the sum that loads, or mixes both axes");
+    c->cond_axis = mask & ALONG_Y ? ALONG_Y : ALONG_X;
+    return true;
+}
+
 static bool guards_are_separate(const struct contraction *c, const char **why)
 {
     for (unsigned i = 0; i < c->form.nr_conds; i++) {
@@ -236,7 +342,8 @@ static bool guards_are_separate(const struct contraction *c, const char **why)
                 mask_of(c, n))
                 return say(why, "a guard on a value that is computed from the indices");
     }
-    if (mask_of(c, c->loop.start) || mask_of(c, c->loop.bound) || !node_is_pure(c->loop.bound) ||
+    if (deps_of(&c->deps, c->loop.start) & ALONG_ANY ||
+        deps_of(&c->deps, c->loop.bound) & ALONG_ANY || !node_is_pure(c->loop.bound) ||
         node_has(c->loop.bound, NODE_INDEX) || node_has(c->loop.start, NODE_INDEX))
         return say(why, "threads differ in how far they loop");
     return true;
@@ -258,6 +365,8 @@ static bool is_product(const struct contraction *c, const struct node *n, unsign
     n = node_strip(n);
     if (n->kind == NODE_BINARY && strcmp(n->op, "*") == 0)
         return is_product(c, n->child, axes) && is_product(c, n->child->next, axes);
+    if (c->nr_outer && deps_of(&c->deps, n) & ALONG_ANY)
+        return is_operand(c, n);
     return is_operand(c, n) || (!node_has(n, NODE_INDEX) && !node_has(n, NODE_CALL));
 }
 
@@ -265,13 +374,14 @@ static bool is_product(const struct contraction *c, const struct node *n, unsign
  * change nothing. */
 static bool is_neutral(const struct contraction *c)
 {
-    struct node *body = c->loop.node->body;
-    struct node *s = body->kind == NODE_BLOCK ? body->child : body;
-    unsigned nr = body->kind == NODE_BLOCK ? body->nr_children : 1;
+    struct node *s = c->body->kind == NODE_BLOCK ? c->body->child : c->body;
+    unsigned nr = c->body->kind == NODE_BLOCK ? c->body->nr_children : 1;
     for (; nr-- > 0; s = s->next) {
         unsigned axes = 0;
+        if (c->nr_outer && s->kind == NODE_DECLS)
+            continue;
         if (s->kind != NODE_ASSIGN || strcmp(s->op, "+=") != 0 ||
-            !is_product(c, s->child->next, &axes) || !axes)
+            !is_product(c, s->child->next, &axes) || !axes || (c->cond && !(axes & c->cond_axis)))
             return false;
     }
     return true;
@@ -298,19 +408,39 @@ static bool stores_after_only(const struct contraction *c, const char **why)
     return true;
 }
 
-bool contraction_read(
-    struct contraction *c, const struct rewrite_in *in, struct node *function, const char **why)
+static bool read_along(struct contraction *c, const char **why)
 {
-    *c = (struct contraction){.in = in};
-    if (!kernel_form_read(&c->form, in->tree, function, why) || !read_axes(c, why) ||
-        !find_loop(c, why))
+    if (!find_loop(c, why))
         return false;
     solve(c);
     if (c->deps.overflow)
         return say(why, "too many variables");
     if (!find_accs(c, why) || !find_operands(c, why) || !locals_are_single(c, why) ||
-        !guards_are_separate(c, why) || !stores_after_only(c, why))
+        !guards_are_separate(c, why) || !nest_is_plain(c, why) || !stores_after_only(c, why))
         return false;
     c->neutral = is_neutral(c);
-    return true;
+    if (c->nr_outer && !c->neutral)
+        return say(why, "the loops in each other make other things than sums of products");
+    return !c->cond || !c->in->task->inputs_nan ||
+           say(why, "a sum that leaves elements out, which may be NaN");
+}
+
+bool contraction_read(
+    struct contraction *c, const struct rewrite_in *in, struct node *function, const char **why)
+{
+    struct kernel_form form;
+    const char *first = NULL;
+    if (!kernel_form_read(&form, in->tree, function, why))
+        return false;
+    if (form.raw)
+        return say(why, "threadIdx is used in other ways");
+    for (unsigned nth = 0; nth <= form.nr_axes; nth++) {
+        *c = (struct contraction){.in = in, .form = form};
+        if ((nth ? read_block_axes(c, nth - 1, why) : read_thread_axes(c, why)) &&
+            read_along(c, why))
+            return true;
+        first = nth ? first : *why;
+    }
+    *why = first;
+    return false;
 }

@@ -9,6 +9,7 @@
 struct tile_names {
     const char *bm, *bn, *bk, *tm, *tn; /* tuning parameters */
     const char *thread, *nr_threads, *row0, *col0, *k0, *kk, *vector, *dm, *dn, *e, *at, *u;
+    const char *tile, *nr_tiles; /* of a nest */
 };
 
 struct tile_writer {
@@ -29,7 +30,8 @@ static void choose_names(struct tile_writer *w)
     w->names = (struct tile_names){fresh(w, "BM"), fresh(w, "BN"), fresh(w, "BK"), fresh(w, "TM"),
         fresh(w, "TN"), fresh(w, "tid"), fresh(w, "NR_THREADS"), fresh(w, "first_y"),
         fresh(w, "first_x"), fresh(w, "k0"), fresh(w, "kk"), fresh(w, "VECTOR"), fresh(w, "dm"),
-        fresh(w, "dn"), fresh(w, "e"), fresh(w, "at"), fresh(w, "u")};
+        fresh(w, "dn"), fresh(w, "e"), fresh(w, "at"), fresh(w, "u"), fresh(w, "tile"),
+        fresh(w, "nr_tiles")};
 }
 
 static const char *zero_of(const char *type)
@@ -54,9 +56,22 @@ static bool is_axis(const struct contraction *c, const struct node *var)
     return var == c->x->var || var == c->y->var;
 }
 
+static bool is_counter(const struct contraction *c, const struct node *var)
+{
+    for (unsigned i = 0; i < c->nr_outer; i++)
+        if (c->outer[i].var == var)
+            return true;
+    return var == c->loop.var;
+}
+
+const char *code_block_of(const struct contraction *c, const struct form_axis *axis)
+{
+    return arena_printf(c->in->arena, "blockIdx.%c", axis_names[axis->dim]);
+}
+
 static bool depends(const struct contraction *c, const struct node *var)
 {
-    return deps_of(&c->deps, var->init) & (ALONG_X | ALONG_Y | ALONG_K);
+    return deps_of(&c->deps, var->init) & (ALONG_X | ALONG_Y | ALONG_K | ALONG_OUTER);
 }
 
 /* --- declarations that expressions stand on --- */
@@ -75,9 +90,10 @@ unsigned code_find_needs(
     struct node *all[128];
     unsigned nr_all = 0, nr = 0;
     for (struct node *n = c->form.body; n; n = node_next(c->form.body, n))
-        if (n->kind == NODE_VAR && n->init && !is_acc(c, n) && !is_axis(c, n) && n != c->loop.var &&
-            depends(c, n) && !node_within(n, c->form.work[c->form.nr_work - 1]) && nr_all < 128 &&
-            n->parent->parent && n->start < c->loop.node->end)
+        if (n->kind == NODE_VAR && n->init && !is_acc(c, n) && !is_axis(c, n) &&
+            !is_counter(c, n) && depends(c, n) &&
+            !node_within(n, c->form.work[c->form.nr_work - 1]) && nr_all < 128 &&
+            n->parent->parent && n->start < c->nest->end)
             all[nr_all++] = n;
     bool wanted[128] = {false};
     for (unsigned i = nr_all; i-- > 0;) {
@@ -103,6 +119,16 @@ void code_decls(
     }
 }
 
+/* The number of the block for an index of threads that is neither column nor row; NULL: the
+ * variable is none. */
+static const char *other_axis(const struct contraction *c, const struct node *var)
+{
+    for (unsigned i = 0; i < c->form.nr_axes; i++)
+        if (c->form.axes[i].var == var && !is_axis(c, var) && !c->form.axes[i].block_only)
+            return code_block_of(c, &c->form.axes[i]);
+    return NULL;
+}
+
 void code_uniform_decls(const struct contraction *c, struct str *out)
 {
     for (unsigned part = 0; part < 2; part++) {
@@ -110,7 +136,9 @@ void code_uniform_decls(const struct contraction *c, struct str *out)
         unsigned nr = part ? c->loop_at : c->form.nr_prologue;
         for (unsigned i = 0; i < nr; i++)
             for (const struct node *v = list[i]->child; v; v = v->next)
-                if (!is_axis(c, v) && !is_acc(c, v) && !depends(c, v))
+                if (other_axis(c, v))
+                    str_addf(out, "    %s %s = %s;\n", v->type.base, v->name, other_axis(c, v));
+                else if (!is_axis(c, v) && !is_acc(c, v) && !depends(c, v))
                     str_addf(out, "    %s%s %s%s = %s;\n", v->type.is_const ? "const " : "",
                         v->type.base, v->type.is_pointer ? "*" : "", v->name,
                         tree_text(c->in->tree, v->init));
@@ -127,7 +155,111 @@ const char *code_conds(const struct contraction *c, unsigned axis)
             continue;
         text = text ? arena_printf(c->in->arena, "%s && %s", text, cond->text) : cond->text;
     }
+    if (c->rows && axis == ALONG_Y)
+        text = arena_printf(c->in->arena, "%s < %s%s%s", c->y->var->name, c->rows,
+            text ? " && " : "", text ? text : "");
     return text;
+}
+
+/* --- walks over tiles, and launches --- */
+
+const char *code_inside(const struct contraction *c, unsigned axis, unsigned more)
+{
+    const char *conds = code_conds(c, axis), *uniform = code_conds(c, 0);
+    const char *text = arena_printf(c->in->arena, "%s", c->loop.var->name);
+    if (more)
+        text = arena_printf(c->in->arena, "%s + %u", text, more);
+    text = arena_printf(c->in->arena, "%s < %s%s%s%s%s", text,
+        text_operand(c->in->arena, tree_text(c->in->tree, c->loop.bound)), conds ? " && " : "",
+        conds ? conds : "", uniform ? " && " : "", uniform ? uniform : "");
+    return text;
+}
+
+void code_walk_begin(const struct contraction *c, struct str *out, const char *k)
+{
+    for (unsigned i = 0; i < c->nr_outer; i++)
+        str_addf(out, "    %s %s = %s;\n", c->outer[i].var->type.base, c->outer[i].var->name,
+            tree_text(c->in->tree, c->outer[i].start));
+    str_addf(out, "    int %s = %s;\n", k, tree_text(c->in->tree, c->loop.start));
+}
+
+const char *code_walk_length(const struct contraction *c, const char *piece)
+{
+    const struct cuda_tree *tree = c->in->tree;
+    struct arena *arena = c->in->arena;
+    const char *text = arena_printf(arena, "max((int)(%s - (%s) + %s - 1) / %s, 0)",
+        text_operand(arena, tree_text(tree, c->loop.bound)), tree_text(tree, c->loop.start), piece,
+        piece);
+    for (unsigned i = 0; i < c->nr_outer; i++)
+        text = arena_printf(arena, "%s * max((int)(%s - (%s)), 0)", text,
+            text_operand(arena, tree_text(tree, c->outer[i].bound)),
+            tree_text(tree, c->outer[i].start));
+    return text;
+}
+
+void code_walk_step(const struct contraction *c, struct str *out, const char *k, const char *piece,
+    const char *indent)
+{
+    const struct cuda_tree *tree = c->in->tree;
+    str_addf(out, "%s%s += %s;\n", indent, k, piece);
+    if (c->nr_outer)
+        str_addf(out, "%sif (%s >= %s) {\n%s    %s = %s;\n", indent, k,
+            text_operand(c->in->arena, tree_text(tree, c->loop.bound)), indent, k,
+            tree_text(tree, c->loop.start));
+    for (unsigned i = c->nr_outer; i-- > 0;) {
+        const char *var = c->outer[i].var->name;
+        if (i)
+            str_addf(out, "%s    if (++%s >= %s) {\n%s    %s = %s;\n", indent, var,
+                text_operand(c->in->arena, tree_text(tree, c->outer[i].bound)), indent, var,
+                tree_text(tree, c->outer[i].start));
+        else
+            str_addf(out, "%s    ++%s;\n", indent, var);
+    }
+    for (unsigned i = 0; i < c->nr_outer; i++)
+        str_addf(out, "%s}\n", indent);
+}
+
+/* Give the kernel and its launches the number of rows. */
+static void pass_rows(const struct contraction *c, const struct launch_line *line, bool first,
+    struct rewrite_out *out)
+{
+    const struct node *function = c->form.function;
+    const unsigned nr = function_nr_params(function);
+    if (!c->rows)
+        return;
+    edits_insert(
+        &out->edits, line->args_end, "%s%s", line->nr_args ? ", " : "", line->grid[c->y->dim]);
+    if (first && nr)
+        edits_insert(&out->edits, function_param(function, nr - 1)->end, ", int %s", c->rows);
+}
+
+bool code_launches(
+    const struct contraction *c, const struct code_launch *shape, struct rewrite_out *out)
+{
+    const struct rewrite_in *in = c->in;
+    struct launch_lines lines;
+    if (!launch_lines_read(in, c->form.function, &lines, out))
+        return false;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        struct launch_line *line = &lines.items[i];
+        if (shape->smem && line->smem && strcmp(line->smem, "0") != 0)
+            return rewrite_refuse(in, out, "%s has dynamic shared memory", c->form.function->name);
+        pass_rows(c, line, i == 0, out);
+        for (unsigned a = 0; a < c->form.nr_axes; a++) {
+            const struct form_axis *axis = &c->form.axes[a];
+            if (axis == c->x || axis == c->y)
+                extent_cover(in, line, &c->form, axis, axis == c->x ? shape->columns : shape->rows);
+            else if (!axis->block_only)
+                line->grid[axis->dim] = extent_text(in, line, &c->form, axis);
+        }
+        line->block[0] = shape->threads[0];
+        line->block[1] = shape->threads[1];
+        if (c->rows || c->nr_outer)
+            line->block[2] = "1";
+        line->smem = shape->smem ? shape->smem : line->smem;
+        launch_line_write(line, &out->edits);
+    }
+    return true;
 }
 
 void code_rest(
@@ -186,8 +318,8 @@ static void write_head(struct tile_writer *w)
     str_addf(&w->out, "    const int %s = %s %% 4 == 0 ? 4 : 1;\n", n->vector, n->tn);
     str_addf(
         &w->out, "    int %s = threadIdx.y * (%s / %s) + threadIdx.x;\n", n->thread, n->bn, n->tn);
-    str_addf(&w->out, "    int %s = blockIdx.y * %s;\n    int %s = blockIdx.x * %s;\n", n->row0,
-        n->bm, n->col0, n->bn);
+    str_addf(&w->out, "    int %s = %s * %s;\n    int %s = %s * %s;\n", n->row0,
+        code_block_of(c, c->y), n->bm, n->col0, code_block_of(c, c->x), n->bn);
     code_uniform_decls(c, &w->out);
     for (unsigned i = 0; i < c->nr_accs; i++)
         str_addf(
@@ -309,24 +441,23 @@ static void write_fetch(struct tile_writer *w, const struct contraction_operand 
     const struct tile_names *n = &w->names;
     bool x = o->axis == ALONG_X;
     const char *axis = (x ? c->x : c->y)->var->name, *k = c->loop.var->name, *in = "            ";
-    struct code_needs needs = {.roots = {o->node}, .nr = 1};
+    struct node *cond = c->cond && o->axis == c->cond_axis ? c->cond : NULL;
+    struct code_needs needs = {.roots = {o->node, cond}, .nr = cond ? 2 : 1};
     str_addf(&w->out, "        %s %s[%s];\n", o->type, next_name(w, o), fetches(w, o));
     write_elements(w, o);
     str_addf(&w->out, "%sint %s = %s + %s, %s = %s + %s;\n", in, axis, x ? n->col0 : n->row0, n->at,
         k, n->k0, n->kk);
     str_addf(&w->out, "%s%s[%s] = %s;\n", in, next_name(w, o), n->u, zero_of(o->type));
-    const char *conds = code_conds(w->c, o->axis), *uniform = code_conds(w->c, 0);
-    str_addf(&w->out, "%sif (%s && %s < %s", in, in_tile(w, o), k,
-        tree_text(c->in->tree, c->loop.bound));
-    if (conds)
-        str_addf(&w->out, " && %s", conds);
-    if (uniform)
-        str_addf(&w->out, " && %s", uniform);
+    str_addf(&w->out, "%sif (%s && %s", in, in_tile(w, o), code_inside(c, o->axis, 0));
+    if (c->nr_outer)
+        str_addf(&w->out, " && %s < %s", n->tile, n->nr_tiles);
     struct node *vars[64];
     struct code_needs probe = needs;
     bool block = code_find_needs(c, &probe, vars, 64) > 0;
     str_addf(&w->out, ")%s\n", block ? " {" : "");
     code_decls(w->c, &w->out, &needs, "                ");
+    if (cond)
+        str_addf(&w->out, "                if (%s)\n    ", tree_text(c->in->tree, cond));
     str_addf(&w->out, "                %s[%s] = %s;\n", next_name(w, o), n->u, o->text);
     str_addf(&w->out, "%s        }\n", block ? "            }\n" : "");
 }
@@ -360,7 +491,7 @@ static void write_fragments(struct tile_writer *w, const char *indent)
 static void write_body(struct tile_writer *w, const char *indent)
 {
     const struct contraction *c = w->c;
-    struct node *body = c->loop.node->body;
+    struct node *body = c->body;
     struct substs s = {.nr = 0};
     const char *inner = arena_printf(w->arena, "%s        ", indent);
     write_fragments(w, indent);
@@ -377,7 +508,9 @@ static void write_body(struct tile_writer *w, const char *indent)
     struct node *stmt = body->kind == NODE_BLOCK ? body->child : body;
     unsigned nr = body->kind == NODE_BLOCK ? body->nr_children : 1;
     for (unsigned i = 0; i < nr; i++, stmt = stmt->next)
-        str_addf(&w->out, "%s%s\n", inner, subst_statement(c->in->tree, stmt, &s, strlen(inner)));
+        if (!c->nr_outer || stmt->kind != NODE_DECLS)
+            str_addf(
+                &w->out, "%s%s\n", inner, subst_statement(c->in->tree, stmt, &s, strlen(inner)));
     str_addf(&w->out, "%s    }\n%s}\n", indent, indent);
 }
 
@@ -412,17 +545,26 @@ static void write_loop(struct tile_writer *w)
     const struct tile_names *n = &w->names;
     const char *bound = text_operand(w->arena, tree_text(c->in->tree, c->loop.bound));
     const char *start = tree_text(c->in->tree, c->loop.start);
-    str_addf(&w->out, "    for (int %s = %s; %s < %s + %s; %s += %s) {\n", n->k0, start, n->k0,
-        bound, n->bk, n->k0, n->bk);
+    if (c->nr_outer) {
+        code_walk_begin(c, &w->out, n->k0);
+        str_addf(&w->out, "    const int %s = %s;\n    for (int %s = 0; %s <= %s; %s++) {\n",
+            n->nr_tiles, code_walk_length(c, n->bk), n->tile, n->tile, n->nr_tiles, n->tile);
+    } else {
+        str_addf(&w->out, "    for (int %s = %s; %s < %s + %s; %s += %s) {\n", n->k0, start, n->k0,
+            bound, n->bk, n->k0, n->bk);
+    }
     for (unsigned i = 0; i < c->nr_operands; i++)
         if (is_first_of_its_tile(c, i))
             write_fetch(w, &c->operands[i]);
-    str_addf(&w->out, "        if (%s > %s) {\n", n->k0, text_operand(w->arena, start));
+    str_addf(&w->out, "        if (%s > %s) {\n", c->nr_outer ? n->tile : n->k0,
+        c->nr_outer ? "0" : text_operand(w->arena, start));
     write_compute(w);
     str_add(&w->out, "        }\n        __syncthreads();\n");
     for (unsigned i = 0; i < c->nr_operands; i++)
         if (is_first_of_its_tile(c, i))
             write_put(w, &c->operands[i]);
+    if (c->nr_outer)
+        code_walk_step(c, &w->out, n->k0, n->bk, "        ");
     str_add(&w->out, "        __syncthreads();\n    }\n");
 }
 
@@ -441,26 +583,6 @@ static void write_tail(struct tile_writer *w)
     subst_accs(w, &s);
     code_rest(c, &w->out, &s, "                ");
     str_addf(&w->out, "%s}\n        }\n    }\n}", in);
-}
-
-/* --- launches --- */
-
-static bool write_launches(const struct tile_writer *w, struct rewrite_out *out)
-{
-    const struct rewrite_in *in = w->c->in;
-    const struct tile_names *n = &w->names;
-    struct launch_lines lines;
-    if (!launch_lines_read(in, w->c->form.function, &lines, out))
-        return false;
-    for (unsigned i = 0; i < lines.nr; i++) {
-        struct launch_line *line = &lines.items[i];
-        extent_cover(in, line, &w->c->form, w->c->x, n->bn);
-        extent_cover(in, line, &w->c->form, w->c->y, n->bm);
-        line->block[0] = arena_printf(w->arena, "%s/%s", n->bn, n->tn);
-        line->block[1] = arena_printf(w->arena, "%s/%s", n->bm, n->tm);
-        launch_line_write(line, &out->edits);
-    }
-    return true;
 }
 
 static void write_tunes(const struct tile_writer *w, struct rewrite_out *out)
@@ -493,5 +615,11 @@ bool contraction_tile(
     write_tunes(&w, out);
     extent_drop_bounds(c->in, c->form.function, &out->edits);
     extent_drop_tunes(c->in, c->form.function, &out->edits);
-    return write_launches(&w, out);
+    const struct tile_names *n = &w.names;
+    return code_launches(c,
+        &(struct code_launch){.columns = n->bn,
+            .rows = n->bm,
+            .threads = {arena_printf(w.arena, "%s/%s", n->bn, n->tn),
+                arena_printf(w.arena, "%s/%s", n->bm, n->tm)}},
+        out);
 }

@@ -1,7 +1,8 @@
 /* tensor_cores: a product of matrices of 16 or 32 bits, summed in f32, is made by wmma fragments
  * from tiles in shared memory. Tiles come by asynchronous copies of 16 bytes, STAGES - 1 of them
  * ahead of the computation; elements one by one at the edges of the matrices, with zeros beyond,
- * and where an address is not a multiple of 16. Each warp makes WM * WN outputs. Results go through
+ * and where an address is not a multiple of 16, as in a convolution, whose tiles are read anew for
+ * each place of the window. Each warp makes WM * WN outputs. Results go through
  * a small patch of shared memory per warp to the threads that store them, under the old guard.
  *
  * Products of 16 bits are exact, as before; only the order of the sums changes. A float is split
@@ -27,8 +28,9 @@ struct mma_writer {
     unsigned bytes;                          /* of an element */
     unsigned run, depth;                     /* elements of 16 bytes, and of a fragment along k */
     const char *bm, *bn, *bk, *wm, *wn, *stages; /* tuning parameters */
-    const char *warps, *row0, *col0, *warp_row, *warp_col, *k0, *first, *ahead, *into, *from, *kk,
-        *at, *e, *i, *j, *u, *sums, *tiles, *patch, *value, *to, *whole, *last, *thread;
+    const char *warps, *row0, *col0, *warp_row, *warp_col, *first, *ahead, *into, *from, *kk, *at,
+        *e, *i, *j, *u, *sums, *tiles, *patch, *value, *to, *whole, *last, *thread, *tile,
+        *nr_tiles;
     struct str out;
 };
 
@@ -57,17 +59,21 @@ static bool is_zero(const struct contraction *c, const struct node *init)
 static bool read_product(struct mma_writer *w, const char **why)
 {
     const struct contraction *c = w->c;
-    const struct node *s = c->loop.node->body;
-    if (s->kind == NODE_BLOCK)
-        s = s->nr_children == 1 ? s->child : NULL;
+    const struct node *s = c->body;
+    if (s->kind == NODE_BLOCK) {
+        unsigned nr = s->nr_children;
+        for (s = s->child; nr > 1 && c->nr_outer && s->kind == NODE_DECLS; nr--)
+            s = s->next;
+        s = nr == 1 ? s : NULL;
+    }
     if (!c->neutral || !s || s->kind != NODE_ASSIGN || c->nr_accs != 1 || c->nr_operands != 2)
         return *why = "the loop is not one sum of products of two operands", false;
     const struct node *product = node_strip(s->child->next);
     if (product->kind != NODE_BINARY || strcmp(product->op, "*") != 0 ||
         !plain_load(product->child) || !plain_load(product->child->next))
         return *why = "the loop is not one sum of products of two operands", false;
-    if (c->accs[0]->type.scalar != SCALAR_F32 || !is_zero(c, c->accs[0]->init))
-        return *why = "the sum is not in f32 from zero", false;
+    if (c->accs[0]->type.scalar != SCALAR_F32)
+        return *why = "the sum is not in f32", false;
     for (unsigned i = 0; i < 2; i++)
         *(c->operands[i].axis == ALONG_Y ? &w->a : &w->b) = &c->operands[i];
     if (!w->a || !w->b)
@@ -94,13 +100,27 @@ static void choose_names(struct mma_writer *w)
         const char **name, *base;
     } names[] = {{&w->bm, "BM"}, {&w->bn, "BN"}, {&w->bk, "BK"}, {&w->wm, "WM"}, {&w->wn, "WN"},
         {&w->stages, "STAGES"}, {&w->warps, "NR_WARPS"}, {&w->row0, "first_y"},
-        {&w->col0, "first_x"}, {&w->warp_row, "warp_y"}, {&w->warp_col, "warp_x"}, {&w->k0, "k0"},
+        {&w->col0, "first_x"}, {&w->warp_row, "warp_y"}, {&w->warp_col, "warp_x"},
         {&w->first, "first_k"}, {&w->ahead, "k_ahead"}, {&w->into, "into"}, {&w->from, "from"},
         {&w->kk, "kk"}, {&w->at, "at"}, {&w->e, "e"}, {&w->i, "i"}, {&w->j, "j"}, {&w->u, "u"},
         {&w->sums, "sums"}, {&w->tiles, "tiles"}, {&w->patch, "patch"}, {&w->value, "value"},
-        {&w->to, "to"}, {&w->whole, "whole"}, {&w->last, "last"}, {&w->thread, "tid"}};
+        {&w->to, "to"}, {&w->whole, "whole"}, {&w->last, "last"}, {&w->thread, "tid"},
+        {&w->tile, "tile"}, {&w->nr_tiles, "nr_tiles"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         *names[i].name = tree_fresh(tree, names[i].base);
+}
+
+/* Wide accesses: of elements that follow each other in memory, wherever the window is. */
+static bool is_wide(const struct mma_writer *w, const struct contraction_operand *o)
+{
+    return !w->c->nr_outer && (o->k_runs || o->axis_runs);
+}
+
+/* A tile's rows run along k: as in memory; where nothing runs in memory, as rows of the left
+ * operand do, whose k has the smaller stride. */
+static bool by_k(const struct contraction_operand *o)
+{
+    return o->k_runs || (!o->axis_runs && o->axis == ALONG_Y);
 }
 
 static const char *size_of(const struct mma_writer *w, const struct contraction_operand *o)
@@ -111,18 +131,18 @@ static const char *size_of(const struct mma_writer *w, const struct contraction_
 /* A tile's rows and the elements of a row. */
 static const char *rows_of(const struct mma_writer *w, const struct contraction_operand *o)
 {
-    return o->k_runs ? size_of(w, o) : w->bk;
+    return by_k(o) ? size_of(w, o) : w->bk;
 }
 
 static const char *run_of(const struct mma_writer *w, const struct contraction_operand *o)
 {
-    return o->k_runs ? w->bk : size_of(w, o);
+    return by_k(o) ? w->bk : size_of(w, o);
 }
 
 /* A row with what pads it against bank conflicts. */
 static const char *pitch_of(const struct mma_writer *w, const struct contraction_operand *o)
 {
-    return arena_printf(w->arena, "%s + %d", run_of(w, o), w->bytes == 4 && o->k_runs ? 4 : 8);
+    return arena_printf(w->arena, "%s + %d", run_of(w, o), w->bytes == 4 && by_k(o) ? 4 : 8);
 }
 
 /* The bytes of all stages of an operand's tile. */
@@ -148,8 +168,8 @@ static void write_head(struct mma_writer *w)
             w->type, rows, pitch, start);
     }
     str_addf(s, "    float *%s = (float *)%s + threadIdx.y * (16 * 16);\n", w->patch, w->tiles);
-    str_addf(
-        s, "    int %s = blockIdx.y * %s, %s = blockIdx.x * %s;\n", w->row0, w->bm, w->col0, w->bn);
+    str_addf(s, "    int %s = %s * %s, %s = %s * %s;\n", w->row0, code_block_of(w->c, w->c->y),
+        w->bm, w->col0, code_block_of(w->c, w->c->x), w->bn);
     str_addf(s, "    int %s = threadIdx.y / (%s / %s) * %s, %s = threadIdx.y %% (%s / %s) * %s;\n",
         w->warp_row, w->bn, w->wn, w->wm, w->warp_col, w->bn, w->wn, w->wn);
     code_uniform_decls(w->c, s);
@@ -161,23 +181,6 @@ static void write_head(struct mma_writer *w)
         "            nvcuda::wmma::fill_fragment(%s[%s][%s], 0.0f);\n",
         w->depth, w->sums, w->wm, w->wn, w->i, w->i, w->wm, w->i, w->j, w->j, w->wn, w->j, w->sums,
         w->i, w->j);
-}
-
-/* The conditions under which an element is inside the matrix and not beyond the last k. */
-static const char *inside(
-    const struct mma_writer *w, const struct contraction_operand *o, unsigned k_more)
-{
-    const struct contraction *c = w->c;
-    const char *conds = code_conds(c, o->axis), *uniform = code_conds(c, 0);
-    const char *more = k_more ? arena_printf(w->arena, " + %u", k_more) : "";
-    return arena_printf(w->arena, "%s%s < %s%s%s%s%s", c->loop.var->name, more,
-        text_operand(w->arena, tree_text(c->in->tree, c->loop.bound)), conds ? " && " : "",
-        conds ? conds : "", uniform ? " && " : "", uniform ? uniform : "");
-}
-
-static bool is_wide(const struct contraction_operand *o)
-{
-    return o->k_runs || o->axis_runs;
 }
 
 static const char *axis_name(const struct mma_writer *w, const struct contraction_operand *o)
@@ -206,7 +209,7 @@ static void write_wide(struct mma_writer *w, const struct contraction_operand *o
                *axis = axis_name(w, o);
     struct node *load = plain_load(o->node);
     struct code_needs needs = {.roots = {load}, .nr = 1};
-    if (!is_wide(o))
+    if (!is_wide(w, o))
         return;
     str_addf(s, "    bool %s = %s;\n    for (int %s = 0; %s < 2; %s++) {\n        {\n",
         wide_of(w, o), uniform ? uniform : "true", w->u, w->u, w->u);
@@ -231,7 +234,8 @@ static void write_careful_copy(struct mma_writer *w, const struct contraction_op
     const char *conds = code_conds(c, o->axis), *in = "                    ";
     struct node *load = plain_load(o->node);
     struct code_needs needs = {.roots = {load}, .nr = 1};
-    str_addf(s, "%sbool %s = %s;\n", in, w->whole, inside(w, o, o->k_runs ? w->run - 1 : 0));
+    str_addf(
+        s, "%sbool %s = %s;\n", in, w->whole, code_inside(c, o->axis, o->k_runs ? w->run - 1 : 0));
     if (!o->k_runs && conds)
         str_addf(s, "%sint %s = %s + %u;\n%s{\n%s    int %s = %s;\n%s    %s = %s && %s;\n%s}\n", in,
             w->last, axis, w->run - 1, in, in, axis, w->last, in, w->whole, w->whole, conds, in);
@@ -244,30 +248,48 @@ static void write_careful_copy(struct mma_writer *w, const struct contraction_op
         in, w->to, w->value, in, in, w->whole);
 }
 
-static void write_single_copies(struct mma_writer *w, const struct contraction_operand *o)
+/* Elements one by one: of 32 bits by asynchronous copies, which take no registers and no waiting.
+ */
+static void write_single_copies(
+    struct mma_writer *w, const struct contraction_operand *o, unsigned run)
 {
     const struct contraction *c = w->c;
     struct str *s = &w->out;
     const char *in = "                    ";
     struct node *load = plain_load(o->node);
-    struct code_needs needs = {.roots = {load}, .nr = 1};
-    str_addf(s,
-        "%sfor (int %s = 0; %s < %u; %s++, %s++) {\n%s    %s %s = %s(0.0f);\n%s    if (%s) {\n", in,
-        w->u, w->u, w->run, w->u, o->k_runs ? c->loop.var->name : axis_name(w, o), in, w->type,
-        w->value, w->type, in, inside(w, o, 0));
+    struct node *cond = c->cond && o->axis == c->cond_axis ? c->cond : NULL;
+    struct code_needs needs = {.roots = {load, cond}, .nr = cond ? 2 : 1};
+    const char *text = tree_text(c->in->tree, load);
+    str_addf(s, "%sfor (int %s = 0; %s < %u; %s++, %s++) {\n%s    bool %s = %s;\n", in, w->u, w->u,
+        run, w->u, o->k_runs ? c->loop.var->name : axis_name(w, o), in, w->whole,
+        code_inside(c, o->axis, 0));
+    if (w->bytes != 4)
+        str_addf(s, "%s    %s %s = %s(0.0f);\n", in, w->type, w->value, w->type);
+    str_addf(s, "%s    if (%s) {\n", in, w->whole);
     code_decls(c, s, &needs, "                            ");
-    str_addf(s, "%s        %s = %s;\n%s    }\n%s    %s[%s] = %s;\n%s}\n", in, w->value,
-        tree_text(c->in->tree, load), in, in, w->to, w->u, w->value, in);
+    if (cond)
+        str_addf(s, "%s        %s = %s;\n%s        if (%s)\n    ", in, w->whole,
+            tree_text(c->in->tree, cond), in, w->whole);
+    if (w->bytes == 4)
+        str_addf(s,
+            "%s        __pipeline_memcpy_async(&%s[%s], &%s, 4);\n%s    }\n%s    if (!%s)\n"
+            "%s        %s[%s] = 0.0f;\n",
+            in, w->to, w->u, text, in, in, w->whole, in, w->to, w->u);
+    else
+        str_addf(s, "%s        %s = %s;\n%s    }\n%s    %s[%s] = %s;\n", in, w->value, text, in, in,
+            w->to, w->u, w->value);
+    str_addf(s, "%s}\n", in);
 }
 
-/* Write the loop in which the threads copy a tile, 16 bytes at a time; neighbouring threads
- * take neighbours in memory. */
+/* Write the loop in which the threads copy a tile, 16 bytes at a time where elements follow each
+ * other; neighbouring threads take neighbours in memory. */
 static void write_copies(struct mma_writer *w, const struct contraction_operand *o, bool wide)
 {
     const struct contraction *c = w->c;
     struct str *s = &w->out;
-    const char *fast = o->k_runs ? w->kk : w->at, *slow = o->k_runs ? w->at : w->kk;
-    const char *nr = arena_printf(w->arena, "%s * (%s / %u)", rows_of(w, o), run_of(w, o), w->run);
+    const char *fast = by_k(o) ? w->kk : w->at, *slow = by_k(o) ? w->at : w->kk;
+    const unsigned run = is_wide(w, o) ? w->run : 1;
+    const char *nr = arena_printf(w->arena, "%s * (%s / %u)", rows_of(w, o), run_of(w, o), run);
     const char *threads = arena_printf(w->arena, "(%s * 32)", w->warps),
                *in = "                    ";
     struct node *load = plain_load(o->node);
@@ -279,17 +301,17 @@ static void write_copies(struct mma_writer *w, const struct contraction_operand 
         "%sint %s = %s %% (%s / %u) * %u, %s = %s / (%s / %u);\n"
         "%sint %s = %s + %s, %s = %s + %s;\n%s%s *%s = &%s[%s][%s][%s];\n",
         w->i, w->i, nr, threads, threads, w->i, in, w->e, w->thread, w->i, threads, in, nr, threads,
-        w->e, nr, in, in, fast, w->e, run_of(w, o), w->run, w->run, slow, w->e, run_of(w, o),
-        w->run, in, axis_name(w, o), corner(w, o), w->at, c->loop.var->name, w->ahead, w->kk, in,
-        w->type, w->to, o->tile, w->into, slow, fast);
+        w->e, nr, in, in, fast, w->e, run_of(w, o), run, run, slow, w->e, run_of(w, o), run, in,
+        axis_name(w, o), corner(w, o), w->at, c->loop.var->name, w->ahead, w->kk, in, w->type,
+        w->to, o->tile, w->into, slow, fast);
     if (wide) {
         code_decls(c, s, &needs, in);
         str_addf(s, "%s__pipeline_memcpy_async(%s, &%s, 16);\n", in, w->to,
             tree_text(c->in->tree, load));
     } else {
-        if (is_wide(o))
+        if (is_wide(w, o))
             write_careful_copy(w, o);
-        write_single_copies(w, o);
+        write_single_copies(w, o, run);
     }
     str_add(s, "                }\n");
 }
@@ -297,7 +319,7 @@ static void write_copies(struct mma_writer *w, const struct contraction_operand 
 /* Write the copy of one tile from memory, with zeros outside the matrix. */
 static void write_stage(struct mma_writer *w, const struct contraction_operand *o)
 {
-    if (is_wide(o)) {
+    if (is_wide(w, o)) {
         str_addf(&w->out, "            if (%s && %s + %s <= %s) {\n", wide_of(w, o), w->ahead,
             w->bk, text_operand(w->arena, tree_text(w->c->in->tree, w->c->loop.bound)));
         write_copies(w, o, true);
@@ -323,15 +345,15 @@ static void write_fragments(struct mma_writer *w, const struct contraction_opera
     str_addf(s,
         "%snvcuda::wmma::fragment<nvcuda::wmma::matrix_%c, 16, 16, %u, %s,\n"
         "%s    nvcuda::wmma::%s> %s[%s / 16]",
-        in, a ? 'a' : 'b', w->depth, w->part, in, o->k_runs == a ? "row_major" : "col_major",
+        in, a ? 'a' : 'b', w->depth, w->part, in, by_k(o) == a ? "row_major" : "col_major",
         o->fragment, nr);
     if (w->bytes == 4)
         str_addf(s, ", %s[%s / 16]", low_of(w, o), nr);
     str_addf(s,
         ";\n%s#pragma unroll\n%sfor (int %s = 0; %s < %s / 16; %s++) {\n"
         "%s    nvcuda::wmma::load_matrix_sync(%s[%s], &%s[%s][%s][%s], %s);\n",
-        in, in, w->i, w->i, nr, w->i, in, o->fragment, w->i, o->tile, w->from,
-        o->k_runs ? at : w->kk, o->k_runs ? w->kk : at, pitch_of(w, o));
+        in, in, w->i, w->i, nr, w->i, in, o->fragment, w->i, o->tile, w->from, by_k(o) ? at : w->kk,
+        by_k(o) ? w->kk : at, pitch_of(w, o));
     if (w->bytes == 4)
         str_addf(s,
             "%s    #pragma unroll\n"
@@ -384,23 +406,23 @@ static void write_loop(struct mma_writer *w)
 {
     const struct contraction *c = w->c;
     struct str *s = &w->out;
-    const char *bound = text_operand(w->arena, tree_text(c->in->tree, c->loop.bound));
     str_addf(s, "    const int %s = %s, %s = threadIdx.y * 32 + threadIdx.x;\n", w->first,
         tree_text(c->in->tree, c->loop.start), w->thread);
     write_wide(w, w->a);
     write_wide(w, w->b);
+    code_walk_begin(c, s, w->ahead);
     str_addf(s,
-        "    int %s = 0, %s = 0;\n"
-        "    for (int %s = %s - (%s - 1) * %s; %s < %s; %s += %s) {\n"
-        "        if (%s >= %s) {\n            __pipeline_wait_prior(%s - 2);\n"
-        "            __syncthreads();\n        }\n"
-        "        const int %s = %s + (%s - 1) * %s;\n        if (%s < %s) {\n",
-        w->into, w->from, w->k0, w->first, w->stages, w->bk, w->k0, bound, w->k0, w->bk, w->k0,
-        w->first, w->stages, w->ahead, w->k0, w->stages, w->bk, w->ahead, bound);
+        "    const int %s = %s;\n    int %s = 0, %s = 0;\n"
+        "    for (int %s = 1 - %s; %s < %s; %s++) {\n"
+        "        if (%s >= 0) {\n            __pipeline_wait_prior(%s - 2);\n"
+        "            __syncthreads();\n        }\n        if (%s + %s - 1 < %s) {\n",
+        w->nr_tiles, code_walk_length(c, w->bk), w->into, w->from, w->tile, w->stages, w->tile,
+        w->nr_tiles, w->tile, w->tile, w->stages, w->tile, w->stages, w->nr_tiles);
     write_stage(w, w->a);
     write_stage(w, w->b);
+    code_walk_step(c, s, w->ahead, w->bk, "            ");
     write_step(w, w->into);
-    str_addf(s, "        __pipeline_commit();\n        if (%s >= %s) {\n", w->k0, w->first);
+    str_addf(s, "        __pipeline_commit();\n        if (%s >= 0) {\n", w->tile);
     write_compute(w);
     write_step(w, w->from);
     str_add(s, "    }\n    __syncthreads();\n");
@@ -428,30 +450,15 @@ static void write_tail(struct mma_writer *w)
     str_addf(s, "%sif (%s) {\n", in, all ? all : "true");
     str_addf(
         s, "%s    %s %s = %s[%s];\n", in, c->accs[0]->type.base, c->accs[0]->name, w->patch, w->u);
+    if (!is_zero(c, c->accs[0]->init)) {
+        struct code_needs needs = {.roots = {c->accs[0]->init}, .nr = 1};
+        str_addf(s, "%s    {\n", in);
+        code_decls(c, s, &needs, "                        ");
+        str_addf(s, "%s        %s += %s;\n%s    }\n", in, c->accs[0]->name,
+            tree_text(c->in->tree, c->accs[0]->init), in);
+    }
     code_rest(c, s, &none, "                    ");
     str_addf(s, "%s}\n            }\n            __syncwarp();\n        }\n    }\n}", in);
-}
-
-static bool write_launches(const struct mma_writer *w, struct rewrite_out *out)
-{
-    const struct contraction *c = w->c;
-    const struct rewrite_in *in = c->in;
-    struct launch_lines lines;
-    if (!launch_lines_read(in, c->form.function, &lines, out))
-        return false;
-    for (unsigned i = 0; i < lines.nr; i++) {
-        struct launch_line *line = &lines.items[i];
-        if (line->smem && strcmp(line->smem, "0") != 0)
-            return rewrite_refuse(in, out, "%s has dynamic shared memory", c->form.function->name);
-        extent_cover(in, line, &c->form, c->x, w->bn);
-        extent_cover(in, line, &c->form, c->y, w->bm);
-        line->block[0] = "32";
-        line->block[1] = arena_printf(w->arena, "(%s/%s)*(%s/%s)", w->bm, w->wm, w->bn, w->wn);
-        line->smem = arena_printf(w->arena, "max(%s + %s, (%s/%s)*(%s/%s)*1024)",
-            tile_bytes(w, w->a), tile_bytes(w, w->b), w->bm, w->wm, w->bn, w->wn);
-        launch_line_write(line, &out->edits);
-    }
-    return true;
 }
 
 static void write_tunes(const struct mma_writer *w, unsigned tiling, struct rewrite_out *out)
@@ -489,7 +496,14 @@ static bool write_kernel(struct mma_writer *w, unsigned tiling, struct rewrite_o
     write_tunes(w, tiling, out);
     extent_drop_bounds(in, c->form.function, &out->edits);
     extent_drop_tunes(in, c->form.function, &out->edits);
-    return write_launches(w, out);
+    return code_launches(c,
+        &(struct code_launch){.columns = w->bn,
+            .rows = w->bm,
+            .threads = {"32",
+                arena_printf(w->arena, "(%s/%s)*(%s/%s)", w->bm, w->wm, w->bn, w->wn)},
+            .smem = arena_printf(w->arena, "max(%s + %s, (%s/%s)*(%s/%s)*1024)",
+                tile_bytes(w, w->a), tile_bytes(w, w->b), w->bm, w->wm, w->bn, w->wn)},
+        out);
 }
 
 bool rewrite_tensor_cores(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)

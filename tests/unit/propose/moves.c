@@ -13,19 +13,7 @@
 
 static void judge(struct bench *b, struct candidate *c)
 {
-    if (!compiler)
-        return;
-    bench_check(b, c);
-    if (c->verdict != VERDICT_OK)
-        fail_msg("%s: %s\n%s", verdict_name(c->verdict), c->verdict_text, c->source);
-}
-
-static struct bench *begin(const char *source)
-{
-    struct bench *b = bench_begin("test.cu", source, false);
-    judge(b, &b->original);
-    b->at = b->original;
-    return b;
+    bench_must_equal(b, c);
 }
 
 static void back(struct bench *b)
@@ -67,7 +55,7 @@ static const char rows[] = "#pragma keet out    Y : f32[R][C]\n" ROWS_TASK
 static void test_rows(void **state)
 {
     (void)state;
-    struct bench *b = begin(rows);
+    struct bench *b = begin_judged(rows);
     step(b, ACTION_PARALLEL_REDUCE, 0);
     has(b, "f<<<ceil_div(32*R, B), B>>>");
     has(b, "i += 32");
@@ -106,7 +94,7 @@ static const char first_largest[] = "#pragma keet out    Y : i32[R]\n" ROWS_TASK
 static void test_first_of_equals(void **state)
 {
     (void)state;
-    struct bench *b = begin(first_largest);
+    struct bench *b = begin_judged(first_largest);
     step(b, ACTION_PARALLEL_REDUCE, 0);
     has(b, "other_where < where");
     back(b);
@@ -144,12 +132,12 @@ static const char neighbour[] =
 static void test_rows_carried(void **state)
 {
     (void)state;
-    struct bench *b = begin(carried);
+    struct bench *b = begin_judged(carried);
     step(b, ACTION_PARALLEL_REDUCE, 0);
     back(b);
     step(b, ACTION_PARALLEL_REDUCE, 1);
     end(b);
-    b = begin(neighbour);
+    b = begin_judged(neighbour);
     refuses(b, ACTION_PARALLEL_REDUCE, 0, "reads what other iterations store");
     end(b);
 }
@@ -186,7 +174,7 @@ static const char product[] =
 static void test_product(void **state)
 {
     (void)state;
-    struct bench *b = begin(product);
+    struct bench *b = begin_judged(product);
     step(b, ACTION_SHARED_TILE, 0);
     has(b, "__shared__ __align__(16) float tile_a[BK][BM + 4];");
     has(b, "dim3(ceil_div(N, BN), ceil_div(M, BM)), dim3(BN/TN, BM/TM)");
@@ -223,7 +211,7 @@ static void test_product(void **state)
 static void test_product_started(void **state)
 {
     (void)state;
-    struct bench *b = begin(
+    struct bench *b = begin_judged(
         "#pragma keet in     B : f32[K][N]\n" PRODUCT_TASK STARTED_PRODUCT("B[col] - A[row * K]"));
     for (unsigned variant = 0; variant < 3; variant++) {
         back(b);
@@ -233,12 +221,13 @@ static void test_product_started(void **state)
     back(b);
     step(b, ACTION_SHARED_TILE, 0);
     end(b);
-    b = begin("#pragma keet size   M = 16, N = 16, K = 8\n"
-              "#pragma keet in     A : f32[M][K]\n"
-              "#pragma keet in     B : f32[K][N]\n"
-              "#pragma keet inout  C : f32[M][N]\n"
-              "#pragma keet launch f<<<1, dim3(16,16)>>>(A, B, C, M, N, K)\n" STARTED_PRODUCT(
-                  "C[row * N + col]"));
+    b = begin_judged(
+        "#pragma keet size   M = 16, N = 16, K = 8\n"
+        "#pragma keet in     A : f32[M][K]\n"
+        "#pragma keet in     B : f32[K][N]\n"
+        "#pragma keet inout  C : f32[M][N]\n"
+        "#pragma keet launch f<<<1, dim3(16,16)>>>(A, B, C, M, N, K)\n" STARTED_PRODUCT(
+            "C[row * N + col]"));
     refuses(b, ACTION_REGISTER_TILE, 0, "no plain initialiser");
     end(b);
 }
@@ -264,7 +253,7 @@ static const char differences[] =
 static void test_differences(void **state)
 {
     (void)state;
-    struct bench *b = begin(differences);
+    struct bench *b = begin_judged(differences);
     step(b, ACTION_REGISTER_TILE, 0);
     has(b, "if (K >= k0) {");
     back(b);
@@ -319,7 +308,7 @@ static void test_tensor_cores_f16_file(void **state)
     (void)state;
     if (!file_read(KEET_SOURCE_DIR "/kernels/matmul_f16.cu", 1 << 20, &source, &bytes, &err))
         fail_msg("%s", err.text);
-    struct bench *b = begin(source);
+    struct bench *b = begin_judged(source);
     step(b, ACTION_TENSOR_CORES, 0);
     has(b, "nvcuda::wmma::mma_sync(");
     step(b, ACTION_READ_ONLY, 0);
@@ -340,7 +329,7 @@ static void test_tensor_cores(void **state)
     };
     (void)state;
     for (unsigned i = 0; i < 5; i++) {
-        struct bench *b = begin(sources[i]);
+        struct bench *b = begin_judged(sources[i]);
         for (unsigned variant = 0; variant < (i == 0 ? 3 : 1); variant++) {
             back(b);
             step(b, ACTION_TENSOR_CORES, variant);
@@ -351,11 +340,12 @@ static void test_tensor_cores(void **state)
         }
         end(b);
     }
-    struct bench *b =
-        begin(HALF_PRODUCT("f64", "cuda_fp16", "(float)", "double", "row * K + k", "k * N + col"));
+    struct bench *b = begin_judged(
+        HALF_PRODUCT("f64", "cuda_fp16", "(float)", "double", "row * K + k", "k * N + col"));
     refuses(b, ACTION_TENSOR_CORES, 0, "the operands are not both f16, both bf16 or both f32");
     end(b);
-    b = begin(HALF_PRODUCT("f16", "cuda_fp16", "fabsf", "half", "row * K + k", "k * N + col"));
+    b = begin_judged(
+        HALF_PRODUCT("f16", "cuda_fp16", "fabsf", "half", "row * K + k", "k * N + col"));
     refuses(b, ACTION_TENSOR_CORES, 0, "not one sum of products of two operands");
     end(b);
 }
@@ -363,11 +353,11 @@ static void test_tensor_cores(void **state)
 static void test_product_refused(void **state)
 {
     (void)state;
-    struct bench *b = begin(written_operand);
+    struct bench *b = begin_judged(written_operand);
     refuses(b, ACTION_SHARED_TILE, 0, "statements other than declarations before the loop");
     refuses(b, ACTION_REGISTER_TILE, 0, "statements other than declarations before the loop");
     end(b);
-    b = begin(rows);
+    b = begin_judged(rows);
     refuses(b, ACTION_SHARED_TILE, 0, "one index along thread x and one along y");
     end(b);
 }
@@ -408,7 +398,7 @@ static const char planes[] =
 static void test_planes(void **state)
 {
     (void)state;
-    struct bench *b = begin(planes);
+    struct bench *b = begin_judged(planes);
     step(b, ACTION_COARSEN, 2);
     has(b, "ceil_div(P, PER_Z)), 64>>>(X, W, Y, N, P)");
     has(b, "int n, int nr_p)");
@@ -454,12 +444,12 @@ static const char turn_load[] = TURN_TASK
 static void test_transpose_tile(void **state)
 {
     (void)state;
-    struct bench *b = begin(turn_store);
+    struct bench *b = begin_judged(turn_store);
     step(b, ACTION_SHARED_TILE, 1);
     has(b, "__shared__ float tile[TILE_Y][TILE_X + 1];");
     refuses(b, ACTION_SHARED_TILE, 1, "");
     end(b);
-    b = begin(turn_load);
+    b = begin_judged(turn_load);
     step(b, ACTION_SHARED_TILE, 1);
     end(b);
 }

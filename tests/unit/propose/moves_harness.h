@@ -67,6 +67,25 @@ static inline struct bench *bench_begin(const char *path, const char *source, bo
     return b;
 }
 
+/* A judge: the candidate computes what the original computes. */
+static inline void bench_must_equal(struct bench *b, struct candidate *c)
+{
+    if (!compiler)
+        return;
+    bench_check(b, c);
+    if (c->verdict != VERDICT_OK)
+        fail_msg("%s: %s\n%s", verdict_name(c->verdict), c->verdict_text, c->source);
+}
+
+/* A bench whose original has been judged. */
+static inline struct bench *begin_judged(const char *source)
+{
+    struct bench *b = bench_begin("test.cu", source, false);
+    judge(b, &b->original);
+    b->at = b->original;
+    return b;
+}
+
 static inline void end(struct bench *b)
 {
     struct arena *arena = b->arena;
