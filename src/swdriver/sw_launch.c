@@ -74,7 +74,7 @@ static void keep(CUcontext ctx, struct snapshot *s, uint64_t address, uint64_t n
 
     s->ranges = grow(s->ranges, &s->cap, s->nr + 1, sizeof(*s->ranges));
     s->bytes = grow(s->bytes, &s->cap_bytes, s->nr + 1, sizeof(*s->bytes));
-    s->ranges[s->nr] = (struct sw_alloc){address, nr};
+    s->ranges[s->nr] = (struct sw_alloc){.address = address, .bytes = nr};
     s->bytes[s->nr] = xmalloc(nr + 1);
     emu_read(ctx->emu, address, s->bytes[s->nr++], nr, &err);
 }
@@ -210,6 +210,7 @@ static CUresult fits(CUfunction f, const CUlaunchConfig *c)
     const uint64_t threads = (uint64_t)c->blockDimX * c->blockDimY * c->blockDimZ;
     const uint32_t most =
         f->kernel.max_threads > 0 ? f->kernel.max_threads : chip->max_threads_per_block;
+    unsigned per_sm;
 
     if (threads == 0 || threads > most || c->blockDimZ > 64 ||
         c->blockDimX > chip->max_threads_per_block || c->blockDimY > chip->max_threads_per_block)
@@ -219,15 +220,18 @@ static CUresult fits(CUfunction f, const CUlaunchConfig *c)
         return CUDA_ERROR_INVALID_VALUE;
     if (c->sharedMemBytes > f->max_dynamic_bytes)
         return CUDA_ERROR_INVALID_VALUE;
-    if (chip_occupancy(
-            chip, (unsigned)threads, f->registers, f->kernel.smem_static_bytes + c->sharedMemBytes)
-            .blocks == 0)
+    per_sm = chip_occupancy(
+        chip, (unsigned)threads, f->registers, f->kernel.smem_static_bytes + c->sharedMemBytes)
+                 .blocks;
+    if (per_sm == 0)
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     for (unsigned i = 0; i < c->numAttrs; i++) {
         const CUlaunchAttribute *a = &c->attrs[i];
+        const uint64_t grid = (uint64_t)c->gridDimX * c->gridDimY * c->gridDimZ;
 
-        if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && a->value.cooperative)
-            return CUDA_ERROR_NOT_SUPPORTED;
+        if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && a->value.cooperative &&
+            grid > (uint64_t)per_sm * chip->nr_sms)
+            return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     }
     return CUDA_SUCCESS;
 }
@@ -302,7 +306,8 @@ static CUresult launch(
     code = set_cluster(&op, c);
     if (code != CUDA_SUCCESS)
         return code;
-    op.params = xcalloc(1, f->kernel.params_bytes + 1);
+    op.params_bytes = f->kernel.params_bytes;
+    op.params = xcalloc(1, op.params_bytes + 1);
     code = pack(f, params, extra, op.params);
     if (code != CUDA_SUCCESS) {
         free(op.params);
@@ -340,4 +345,26 @@ CUresult CUDAAPI cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid_y, 
     };
 
     return cuLaunchKernelEx(&config, f, params, extra);
+}
+
+CUresult CUDAAPI cuLaunchCooperativeKernel(CUfunction f, unsigned grid_x, unsigned grid_y,
+    unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned smem_bytes,
+    CUstream stream, void **params)
+{
+    CUlaunchAttribute cooperative = {
+        .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}};
+    const CUlaunchConfig config = {
+        .gridDimX = grid_x,
+        .gridDimY = grid_y,
+        .gridDimZ = grid_z,
+        .blockDimX = block_x,
+        .blockDimY = block_y,
+        .blockDimZ = block_z,
+        .sharedMemBytes = smem_bytes,
+        .hStream = stream,
+        .attrs = &cooperative,
+        .numAttrs = 1,
+    };
+
+    return cuLaunchKernelEx(&config, f, params, NULL);
 }
