@@ -49,6 +49,7 @@ struct sw_op {
     enum sw_kind kind;
     /* launch */
     CUfunction function;
+    CUstream stream; /* for the recorder */
     uint32_t grid[3], block[3], smem_bytes;
     uint32_t cluster[3]; /* by launch attribute; 0: none */
     void *params;        /* heap, packed; SW_COPY_3D: a CUDA_MEMCPY3D */
@@ -114,11 +115,12 @@ struct CUgraphExec_st {
     size_t nr;
 };
 
-/* A modelled time, kept because the same launch is likely to come again. */
+/* A modelled time, kept because the same launch is likely to come again. floor_ns is what the bytes
+ * that it must move and its operations take at the chip's best rates. */
 struct sw_time {
     CUfunction function;
     uint32_t grid[3], block[3], cluster[3], smem_bytes;
-    double time_ns;
+    double time_ns, floor_ns, moved_bytes;
 };
 
 enum { SW_NR_LIMITS = 16 };
