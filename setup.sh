@@ -21,7 +21,7 @@ cd "$(dirname "$0")"
 packages=(
     gcc libc6-dev git cmake ninja-build pkg-config python3 file dpkg-dev # the last two: cpack
     'libclang-14-dev|libclang-dev'
-    libsqlite3-dev libxxhash-dev libjansson-dev libseccomp-dev libcurl4-openssl-dev libcmocka-dev
+    libsqlite3-dev libxxhash-dev libjansson-dev libzstd-dev libseccomp-dev libcurl4-openssl-dev libcmocka-dev
 )
 test_packages=(
     clang 'clang-format-14|clang-format' 'libclang-rt-14-dev|libclang-rt-dev'

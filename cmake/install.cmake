@@ -27,8 +27,8 @@ install(CODE "
             \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/keet-opt/cuda\" SYMBOLIC)
     endif()")
 
-# The software driver, and the names under which other programs look for a driver.
-install(TARGETS keet-cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/keet-opt)
+# The software driver and runtime, and the names under which other programs look for them.
+install(TARGETS keet-cuda keet-cudart LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/keet-opt)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/swdriver DESTINATION ${CMAKE_INSTALL_LIBDIR}/keet-opt)
 
 install(FILES ${printed}/keet-opt.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -79,8 +79,19 @@ void emu_destroy(struct emu *emu)
 
 uint64_t emu_alloc(struct emu *emu, uint64_t bytes, const char *name, struct err *err)
 {
-    struct mem_buffer *buffer = memory_alloc(&emu->memory, bytes, name, err);
+    struct mem_buffer *buffer = memory_reserve(&emu->memory, bytes, name, err);
     return buffer ? buffer->base : 0;
+}
+
+uint64_t emu_alloc_host(struct emu *emu, uint64_t bytes, const char *name, struct err *err)
+{
+    struct mem_buffer *buffer = memory_alloc_host(&emu->memory, bytes, name, err);
+    return buffer ? buffer->base : 0;
+}
+
+bool emu_share(struct emu *emu, void *host, uint64_t bytes, const char *name, struct err *err)
+{
+    return memory_share(&emu->memory, host, bytes, name, err) != NULL;
 }
 
 void emu_free(struct emu *emu, uint64_t address)
@@ -98,11 +109,21 @@ static struct mem_buffer *range(
     return buffer;
 }
 
+/* The bytes around the nr ones that are about to be written are poison by then. */
+static void before_write(struct mem_buffer *buffer, uint64_t nr)
+{
+    if (nr < buffer->bytes)
+        memory_settle(buffer);
+    else if (buffer->pending)
+        memset(buffer->host + buffer->bytes, MEMORY_POISON, MEMORY_SLACK);
+}
+
 bool emu_write(struct emu *emu, uint64_t address, const void *bytes, uint64_t nr, struct err *err)
 {
     struct mem_buffer *buffer = range(emu, address, nr, "write", err);
     if (!buffer)
         return false;
+    before_write(buffer, nr);
     if (nr)
         memcpy(buffer->host + (address - buffer->base), bytes, nr);
     memory_set_init(buffer, address - buffer->base, nr, true);
@@ -115,6 +136,7 @@ bool emu_repeat(struct emu *emu, uint64_t address, uint64_t nr, const void *byte
     struct mem_buffer *buffer = range(emu, address, nr, "repeat", err);
     if (!buffer)
         return false;
+    before_write(buffer, nr);
     memory_repeat(buffer, address - buffer->base, nr, bytes, period);
     return true;
 }
@@ -122,7 +144,9 @@ bool emu_repeat(struct emu *emu, uint64_t address, uint64_t nr, const void *byte
 bool emu_read(struct emu *emu, uint64_t address, void *bytes, uint64_t nr, struct err *err)
 {
     struct mem_buffer *buffer = range(emu, address, nr, "read", err);
-    if (buffer && nr)
+    if (buffer && buffer->pending)
+        memset(bytes, MEMORY_POISON, nr);
+    else if (buffer && nr)
         memcpy(bytes, buffer->host + (address - buffer->base), nr);
     return buffer != NULL;
 }
@@ -135,6 +159,7 @@ bool emu_fill(
         return false;
     if (buffer->fresh && byte == MEMORY_POISON && !initialised)
         return true;
+    before_write(buffer, nr);
     memory_fill(buffer, address - buffer->base, nr, byte);
     memory_set_init(buffer, address - buffer->base, nr, initialised);
     return true;
@@ -178,7 +203,8 @@ static bool place_globals(struct emu *emu, struct emu_module *m, struct err *err
     m->addresses = arena_array(m->arena, ptx->nr_globals + 1, sizeof(*m->addresses));
     for (uint32_t i = 0; i < ptx->nr_globals; i++) {
         const struct ptx_symbol *s = ptx->globals[i];
-        struct mem_buffer *b = memory_alloc(&emu->memory, s->bytes, s->name, err);
+        struct mem_buffer *b = s->managed ? memory_alloc_host(&emu->memory, s->bytes, s->name, err)
+                                          : memory_alloc(&emu->memory, s->bytes, s->name, err);
         if (!b)
             return false;
         m->addresses[i] = b->base;
@@ -389,8 +415,10 @@ bool emu_launch(struct emu *emu, const struct emu_module *module, const struct e
     if (k->program->uses_reserved)
         run.shared_bytes = (run.shared_bytes + 15) / 16 * 16 + RESERVED_SMEM_BYTES;
     run.nr_warps = (run.nr_threads + WARP_LANES - 1) / WARP_LANES;
-    for (size_t i = 0; i < emu->memory.nr; i++)
+    for (size_t i = 0; i < emu->memory.nr; i++) {
+        memory_settle(emu->memory.buffers[i]);
         emu->memory.buffers[i]->fresh = false;
+    }
     const bool undo = launch->probe && k->program->learns;
     size_t nr_saved = 0;
     struct saved_buffer *saved = undo ? memory_save(&emu->memory, &nr_saved) : NULL;

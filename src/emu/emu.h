@@ -31,10 +31,18 @@ struct emu *emu_create(const struct chip *chip, unsigned nr_threads); /* 0: one 
 void emu_destroy(struct emu *emu);
 
 /* Global memory. Contents of a fresh buffer are the byte 0xAA ("poison") and count as uninitialised
- * until written; writes and fills from here initialise. Returns 0 with err set when the chip's
+ * until written; writes and fills from here initialise. The host's memory is taken when the buffer
+ * is first written or launched with. Returns 0 with err set when the chip's
  * memory (or the host's) is exhausted. `name` appears in reports. */
 uint64_t emu_alloc(struct emu *emu, uint64_t bytes, const char *name, struct err *err);
 void emu_free(struct emu *emu, uint64_t address);
+/* Zeros that the host reaches by the same address, until emu_free: managed memory. */
+uint64_t emu_alloc_host(struct emu *emu, uint64_t bytes, const char *name, struct err *err);
+/* Memory of the host that kernels reach at its own address, as pinned and managed memory on a card.
+ * The memory stays the caller's, must outlive the buffer (emu_free), counts as written, and has
+ * EMU_SHARED_SLACK bytes behind it that can be read. False: it overlaps another buffer. */
+enum { EMU_SHARED_SLACK = 256 };
+bool emu_share(struct emu *emu, void *host, uint64_t bytes, const char *name, struct err *err);
 bool emu_write(struct emu *emu, uint64_t address, const void *bytes, uint64_t nr, struct err *err);
 /* The bytes become copies of one period. A large buffer that is filled whole this way takes the
  * host's memory for one period, and for what launches write. */

@@ -334,7 +334,7 @@ static bool parse_align(struct ptx_parser *p, uint32_t *align)
     return true;
 }
 
-static bool skip_attribute(struct ptx_parser *p)
+static bool parse_attribute(struct ptx_parser *p, struct ptx_symbol *like)
 {
     parser_advance(p);
     if (!parser_expect(p, '('))
@@ -342,6 +342,7 @@ static bool skip_attribute(struct ptx_parser *p)
     while (!parser_is(p, ')')) {
         if (p->token.kind == TOKEN_END)
             return parser_fail(p, "an attribute without end");
+        like->managed |= parser_is_word(p, "managed");
         parser_advance(p);
     }
     return parser_expect(p, ')');
@@ -440,7 +441,7 @@ bool parse_variable(struct ptx_parser *p, enum ptx_space space, bool external, b
             if (!parse_align(p, &like.align))
                 return false;
         } else if (parser_is_word(p, "attribute")) {
-            if (!skip_attribute(p))
+            if (!parse_attribute(p, &like))
                 return false;
         } else if (parser_is_word(p, "v2") || parser_is_word(p, "v4")) {
             vec = p->token.text[1] == '2' ? 2 : 4;

@@ -261,7 +261,7 @@ struct ptx_symbol {
     uint32_t align;
     uint64_t bytes;  /* 0: .extern .shared, sized at launch */
     uint64_t offset; /* SHARED, LOCAL, PARAM: within the function's (or module's) space */
-    bool external;
+    bool external, managed;
     const struct ptx_func *func; /* the function that declares it; NULL: the module */
     const uint8_t *init;         /* NULL: zeros */
     /* addresses inside init: at init_at[i] belongs the address of init_symbol[i] plus the 8 bytes

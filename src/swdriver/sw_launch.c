@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "swdriver/sw_record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ static void keep(CUcontext ctx, struct snapshot *s, uint64_t address, uint64_t n
 
     s->ranges = grow(s->ranges, &s->cap, s->nr + 1, sizeof(*s->ranges));
     s->bytes = grow(s->bytes, &s->cap_bytes, s->nr + 1, sizeof(*s->bytes));
-    s->ranges[s->nr] = (struct sw_alloc){address, nr};
+    s->ranges[s->nr] = (struct sw_alloc){.address = address, .bytes = nr};
     s->bytes[s->nr] = xmalloc(nr + 1);
     emu_read(ctx->emu, address, s->bytes[s->nr++], nr, &err);
 }
@@ -103,10 +104,30 @@ static void restore(CUcontext ctx, struct snapshot *s)
     free(s->bytes);
 }
 
+/* The floor is a roofline's: the bytes that the kernel touches once each through DRAM, or its
+ * operations as FMAs of f32 in all lanes, whichever takes longer. */
+static void set_time(struct sw_time *time, const struct counters *counters)
+{
+    enum { LANES = 128, FLOPS_OF_FMA = 2 };
+    const struct chip *chip = sw_chip();
+    const double bytes_per_ns = chip->dram_bytes_per_s * chip->dram_achievable / 1e9;
+    const double flops_per_ns = chip->nr_sms * chip->clock_hz * LANES * FLOPS_OF_FMA / 1e9;
+    const double scale =
+        counters->blocks_run > 0 ? (double)counters->blocks_all / (double)counters->blocks_run : 1;
+    const double moving = counters_get(counters, METRIC_GLOBAL_UNIQUE_BYTES) * scale / bytes_per_ns;
+    const double computing = counters_get(counters, METRIC_FLOPS) / flops_per_ns;
+
+    time->time_ns = counters_get(counters, METRIC_TIME_NS);
+    time->floor_ns = moving > computing ? moving : computing;
+    if (time->floor_ns > time->time_ns)
+        time->floor_ns = time->time_ns;
+    time->moved_bytes = counters_get(counters, METRIC_DRAM_BYTES);
+}
+
 /* The modelled time of a launch, from a sample of its blocks: enough to meet in the caches where
  * that is affordable, as device_emu.c takes. Afterwards memory is as before. 0: the kernel fails.
  */
-static double model(CUcontext ctx, const struct sw_op *op)
+static void model(CUcontext ctx, const struct sw_op *op, struct sw_time *time)
 {
     static const double budget = 60e6; /* thread instructions */
     enum { PROBE_BLOCKS = 4 };
@@ -114,7 +135,7 @@ static double model(CUcontext ctx, const struct sw_op *op)
     struct arena *arena = arena_create();
     struct snapshot before = {0};
     struct emu_result ran = {0};
-    double blocks = (double)op->grid[0] * op->grid[1] * op->grid[2], time_ns = 0, nr;
+    double blocks = (double)op->grid[0] * op->grid[1] * op->grid[2], nr;
     struct err err;
 
     take(ctx, &before);
@@ -127,11 +148,10 @@ static double model(CUcontext ctx, const struct sw_op *op)
         ran = (struct emu_result){0};
         if (emu_launch(ctx->emu, op->function->module->module, &launch, arena, &ran, &err) &&
             ran.verdict == VERDICT_OK)
-            time_ns = counters_get(&ran.counters, METRIC_TIME_NS);
+            set_time(time, &ran.counters);
     }
     restore(ctx, &before);
     arena_destroy(arena);
-    return time_ns;
 }
 
 static bool same_launch(const struct sw_time *t, const struct sw_op *op)
@@ -143,21 +163,21 @@ static bool same_launch(const struct sw_time *t, const struct sw_op *op)
 }
 
 /* The same kernel on the same grid takes the same time here, whatever its arguments. */
-static double time_of(CUcontext ctx, const struct sw_op *op)
+static const struct sw_time *time_of(CUcontext ctx, const struct sw_op *op)
 {
     struct sw_time *t;
 
     for (size_t i = 0; i < ctx->nr_times; i++)
         if (same_launch(&ctx->times[i], op))
-            return ctx->times[i].time_ns;
+            return &ctx->times[i];
     ctx->times = grow(ctx->times, &ctx->cap_times, ctx->nr_times + 1, sizeof(*ctx->times));
     t = &ctx->times[ctx->nr_times++];
     *t = (struct sw_time){.function = op->function, .smem_bytes = op->smem_bytes};
     memcpy(t->grid, op->grid, sizeof(t->grid));
     memcpy(t->block, op->block, sizeof(t->block));
     memcpy(t->cluster, op->cluster, sizeof(t->cluster));
-    t->time_ns = model(ctx, op);
-    return t->time_ns;
+    model(ctx, op, t);
+    return t;
 }
 
 /* For profilers, which hear of each kernel as it runs, with its place on the modelled clock. */
@@ -174,19 +194,29 @@ CUresult sw_run_launch(CUcontext ctx, const struct sw_op *op)
     struct emu_launch launch = launch_of(op);
     struct arena *arena = arena_create();
     struct emu_result ran = {0};
+    struct sw_shot *shot = sw_recording() ? sw_record_begin(ctx, op) : NULL;
+    const struct sw_time *time = NULL;
     struct err err;
     bool ok;
 
-    if (ctx->timed || on_kernel != NULL) {
+    if (sw_record_is_dry()) {
+        sw_record_end(ctx, op, shot, NULL, NULL);
+        arena_destroy(arena);
+        return CUDA_SUCCESS;
+    }
+    if (ctx->timed || on_kernel != NULL || sw_recording()) {
         const double start_ns = ctx->now_ns + sw_chip()->launch_overhead_ns;
 
-        ctx->now_ns = start_ns + time_of(ctx, op);
+        time = time_of(ctx, op);
+        ctx->now_ns = start_ns + time->time_ns;
         if (on_kernel != NULL)
             on_kernel(op->function->kernel.name, start_ns, ctx->now_ns);
     }
     ok = emu_launch(ctx->emu, op->function->module->module, &launch, arena, &ran, &err);
     if (ok && ran.printed)
         fputs(ran.printed, stdout);
+    if (sw_recording())
+        sw_record_end(ctx, op, shot, time, ran.verdict != VERDICT_OK ? ran.text : NULL);
     arena_destroy(arena);
     if (!ok)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -210,6 +240,7 @@ static CUresult fits(CUfunction f, const CUlaunchConfig *c)
     const uint64_t threads = (uint64_t)c->blockDimX * c->blockDimY * c->blockDimZ;
     const uint32_t most =
         f->kernel.max_threads > 0 ? f->kernel.max_threads : chip->max_threads_per_block;
+    unsigned per_sm;
 
     if (threads == 0 || threads > most || c->blockDimZ > 64 ||
         c->blockDimX > chip->max_threads_per_block || c->blockDimY > chip->max_threads_per_block)
@@ -219,15 +250,18 @@ static CUresult fits(CUfunction f, const CUlaunchConfig *c)
         return CUDA_ERROR_INVALID_VALUE;
     if (c->sharedMemBytes > f->max_dynamic_bytes)
         return CUDA_ERROR_INVALID_VALUE;
-    if (chip_occupancy(
-            chip, (unsigned)threads, f->registers, f->kernel.smem_static_bytes + c->sharedMemBytes)
-            .blocks == 0)
+    per_sm = chip_occupancy(
+        chip, (unsigned)threads, f->registers, f->kernel.smem_static_bytes + c->sharedMemBytes)
+                 .blocks;
+    if (per_sm == 0)
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     for (unsigned i = 0; i < c->numAttrs; i++) {
         const CUlaunchAttribute *a = &c->attrs[i];
+        const uint64_t grid = (uint64_t)c->gridDimX * c->gridDimY * c->gridDimZ;
 
-        if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && a->value.cooperative)
-            return CUDA_ERROR_NOT_SUPPORTED;
+        if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && a->value.cooperative &&
+            grid > (uint64_t)per_sm * chip->nr_sms)
+            return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     }
     return CUDA_SUCCESS;
 }
@@ -302,12 +336,14 @@ static CUresult launch(
     code = set_cluster(&op, c);
     if (code != CUDA_SUCCESS)
         return code;
-    op.params = xcalloc(1, f->kernel.params_bytes + 1);
+    op.params_bytes = f->kernel.params_bytes;
+    op.params = xcalloc(1, op.params_bytes + 1);
     code = pack(f, params, extra, op.params);
     if (code != CUDA_SUCCESS) {
         free(op.params);
         return code;
     }
+    op.stream = c->hStream;
     return sw_submit(ctx, c->hStream, &op);
 }
 
@@ -340,4 +376,26 @@ CUresult CUDAAPI cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid_y, 
     };
 
     return cuLaunchKernelEx(&config, f, params, extra);
+}
+
+CUresult CUDAAPI cuLaunchCooperativeKernel(CUfunction f, unsigned grid_x, unsigned grid_y,
+    unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned smem_bytes,
+    CUstream stream, void **params)
+{
+    CUlaunchAttribute cooperative = {
+        .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}};
+    const CUlaunchConfig config = {
+        .gridDimX = grid_x,
+        .gridDimY = grid_y,
+        .gridDimZ = grid_z,
+        .blockDimX = block_x,
+        .blockDimY = block_y,
+        .blockDimZ = block_z,
+        .sharedMemBytes = smem_bytes,
+        .hStream = stream,
+        .attrs = &cooperative,
+        .numAttrs = 1,
+    };
+
+    return cuLaunchKernelEx(&config, f, params, NULL);
 }

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Device memory is host memory: what the host does not have, the device does not have either. */
@@ -14,7 +14,7 @@ static uint64_t host_bytes_free(void)
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
 }
 
-static uint64_t device_bytes_free(CUcontext ctx)
+uint64_t sw_bytes_free(CUcontext ctx)
 {
     const uint64_t host = host_bytes_free();
     uint64_t left = sw_chip()->dram_bytes;
@@ -30,10 +30,33 @@ CUresult CUDAAPI cuMemGetInfo(size_t *left, size_t *total)
     const CUresult code = sw_begin(&ctx);
 
     if (code == CUDA_SUCCESS) {
-        *left = device_bytes_free(ctx);
+        *left = sw_bytes_free(ctx);
         *total = sw_chip()->dram_bytes;
     }
     return sw_end(code);
+}
+
+void sw_note(CUcontext ctx, const struct sw_alloc *alloc)
+{
+    ctx->allocs = grow(ctx->allocs, &ctx->cap_allocs, ctx->nr_allocs + 1, sizeof(*ctx->allocs));
+    ctx->allocs[ctx->nr_allocs++] = *alloc;
+}
+
+bool sw_forget(CUcontext ctx, uint64_t address)
+{
+    for (size_t i = 0; i < ctx->nr_allocs; i++) {
+        if (ctx->allocs[i].address != address)
+            continue;
+        emu_free(ctx->emu, address);
+        ctx->allocs[i] = ctx->allocs[--ctx->nr_allocs];
+        return true;
+    }
+    return false;
+}
+
+bool sw_owns_address(CUcontext ctx, const void *address)
+{
+    return sw_find(ctx, (uintptr_t)address) != NULL;
 }
 
 static CUresult allocate(CUcontext ctx, CUdeviceptr *address, size_t bytes)
@@ -42,13 +65,12 @@ static CUresult allocate(CUcontext ctx, CUdeviceptr *address, size_t bytes)
 
     if (address == NULL || bytes == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    if (bytes > device_bytes_free(ctx) / 8 * 7)
+    if (bytes > sw_bytes_free(ctx) / 8 * 7)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *address = emu_alloc(ctx->emu, bytes, "an allocation", &err);
     if (*address == 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    ctx->allocs = grow(ctx->allocs, &ctx->cap_allocs, ctx->nr_allocs + 1, sizeof(*ctx->allocs));
-    ctx->allocs[ctx->nr_allocs++] = (struct sw_alloc){*address, bytes};
+    sw_note(ctx, &(struct sw_alloc){*address, bytes, SW_DEVICE, 0});
     return CUDA_SUCCESS;
 }
 
@@ -78,32 +100,13 @@ CUresult CUDAAPI cuMemAllocPitch(
     return sw_end(code);
 }
 
-static CUresult release(CUcontext ctx, CUdeviceptr address)
-{
-    if (address == 0)
-        return CUDA_SUCCESS;
-    for (size_t i = 0; i < ctx->nr_allocs; i++) {
-        if (ctx->allocs[i].address != address)
-            continue;
-        emu_free(ctx->emu, address);
-        ctx->allocs[i] = ctx->allocs[--ctx->nr_allocs];
-        return CUDA_SUCCESS;
-    }
-    return CUDA_ERROR_INVALID_VALUE;
-}
-
-static bool owns_address(CUcontext ctx, const void *address)
-{
-    return sw_find(ctx, (uintptr_t)address) != NULL;
-}
-
 CUresult CUDAAPI cuMemFree(CUdeviceptr address)
 {
     CUcontext ctx;
-    CUresult code = sw_begin_owner(&ctx, owns_address, (const void *)(uintptr_t)address);
+    CUresult code = sw_begin_owner(&ctx, sw_owns_address, (const void *)(uintptr_t)address);
 
-    if (code == CUDA_SUCCESS)
-        code = release(ctx, address);
+    if (code == CUDA_SUCCESS && address != 0 && !sw_forget(ctx, address))
+        code = CUDA_ERROR_INVALID_VALUE;
     return sw_end(code);
 }
 
@@ -136,98 +139,7 @@ CUresult CUDAAPI cuMemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdevice
     return sw_end(CUDA_SUCCESS);
 }
 
-static CUresult pointer_attribute(
-    CUcontext ctx, void *value, CUpointer_attribute which, CUdeviceptr address)
-{
-    const struct sw_alloc *alloc = sw_find(ctx, address);
-
-    if (alloc == NULL)
-        return CUDA_ERROR_INVALID_VALUE; /* the address is the host's: the driver knows nothing of
-                                            it */
-    switch (which) {
-    case CU_POINTER_ATTRIBUTE_CONTEXT:
-        *(CUcontext *)value = ctx;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        *(unsigned *)value = CU_MEMORYTYPE_DEVICE;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-        *(CUdeviceptr *)value = address;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-        *(unsigned *)value = 0;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-        *(int *)value = 0;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-        *(CUdeviceptr *)value = alloc->address;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-        *(size_t *)value = alloc->bytes;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_MAPPED:
-        *(unsigned *)value = 1;
-        return CUDA_SUCCESS;
-    default:
-        return CUDA_ERROR_NOT_SUPPORTED;
-    }
-}
-
-CUresult CUDAAPI cuPointerGetAttribute(void *value, CUpointer_attribute which, CUdeviceptr address)
-{
-    CUcontext ctx;
-    CUresult code = sw_begin(&ctx);
-
-    if (code == CUDA_SUCCESS && value == NULL)
-        code = CUDA_ERROR_INVALID_VALUE;
-    if (code == CUDA_SUCCESS)
-        code = pointer_attribute(ctx, value, which, address);
-    return sw_end(code);
-}
-
-CUresult CUDAAPI cuMemHostAlloc(void **host, size_t bytes, unsigned flags)
-{
-    enum { PAGE = 4096 };
-    CUcontext ctx;
-    CUresult code = sw_begin(&ctx);
-
-    if (code == CUDA_SUCCESS && (host == NULL || bytes == 0))
-        code = CUDA_ERROR_INVALID_VALUE;
-    if (code == CUDA_SUCCESS) {
-        *host = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
-        if (*host == NULL)
-            code = CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    return sw_end(code);
-}
-
-CUresult CUDAAPI cuMemAllocHost(void **host, size_t bytes)
-{
-    return cuMemHostAlloc(host, bytes, 0);
-}
-
-CUresult CUDAAPI cuMemFreeHost(void *host)
-{
-    free(host);
-    return CUDA_SUCCESS;
-}
-
-CUresult CUDAAPI cuMemHostRegister(void *host, size_t bytes, unsigned flags)
-{
-    CUcontext ctx;
-
-    return sw_end(sw_begin(&ctx));
-}
-
-CUresult CUDAAPI cuMemHostUnregister(void *host)
-{
-    CUcontext ctx;
-
-    return sw_end(sw_begin(&ctx));
-}
-
-static CUresult submit(CUstream stream, struct sw_op op)
+CUresult sw_submit_op(CUstream stream, struct sw_op op)
 {
     CUcontext ctx;
     CUresult code = sw_begin(&ctx);
@@ -244,18 +156,19 @@ static void *host_of(const void *host)
 
 CUresult CUDAAPI cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
-    return submit(
+    return sw_submit_op(
         stream, (struct sw_op){SW_COPY_IN, .to = to, .host = host_of(from), .bytes = bytes});
 }
 
 CUresult CUDAAPI cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-    return submit(stream, (struct sw_op){SW_COPY_OUT, .from = from, .host = to, .bytes = bytes});
+    return sw_submit_op(
+        stream, (struct sw_op){SW_COPY_OUT, .from = from, .host = to, .bytes = bytes});
 }
 
 CUresult CUDAAPI cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-    return submit(stream, (struct sw_op){SW_COPY, .to = to, .from = from, .bytes = bytes});
+    return sw_submit_op(stream, (struct sw_op){SW_COPY, .to = to, .from = from, .bytes = bytes});
 }
 
 CUresult CUDAAPI cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
@@ -290,48 +203,11 @@ CUresult CUDAAPI cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, C
         return cuMemcpyHtoDAsync(to, (const void *)(uintptr_t)from, bytes, stream);
     if (from_device)
         return cuMemcpyDtoHAsync((void *)(uintptr_t)to, from, bytes, stream);
-    return CUDA_ERROR_INVALID_VALUE;
+    memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+    return CUDA_SUCCESS;
 }
 
 CUresult CUDAAPI cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
     return cuMemcpyAsync(to, from, bytes, NULL);
-}
-
-static CUresult set(CUdeviceptr to, uint32_t value, uint32_t each, size_t nr, CUstream stream)
-{
-    if (to % each != 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    return submit(stream,
-        (struct sw_op){SW_SET, .to = to, .value = value, .value_bytes = each, .bytes = nr * each});
-}
-
-CUresult CUDAAPI cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t nr, CUstream stream)
-{
-    return set(to, value, 1, nr, stream);
-}
-
-CUresult CUDAAPI cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t nr, CUstream stream)
-{
-    return set(to, value, 2, nr, stream);
-}
-
-CUresult CUDAAPI cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t nr, CUstream stream)
-{
-    return set(to, value, 4, nr, stream);
-}
-
-CUresult CUDAAPI cuMemsetD8(CUdeviceptr to, unsigned char value, size_t nr)
-{
-    return set(to, value, 1, nr, NULL);
-}
-
-CUresult CUDAAPI cuMemsetD16(CUdeviceptr to, unsigned short value, size_t nr)
-{
-    return set(to, value, 2, nr, NULL);
-}
-
-CUresult CUDAAPI cuMemsetD32(CUdeviceptr to, unsigned value, size_t nr)
-{
-    return set(to, value, 4, nr, NULL);
 }

@@ -146,6 +146,10 @@ void sw_clear(CUcontext ctx)
         sw_ops_free(x->ops, x->nr);
         free(x);
     }
+    for (CUarray a = ctx->arrays, next; a != NULL; a = next) {
+        next = a->next;
+        free(a);
+    }
     free(ctx->allocs);
     free(ctx->times);
     emu_destroy(ctx->emu);

@@ -17,8 +17,11 @@
  *   - Libraries (cuLibrary*) belong to the context that they were loaded in.
  *   - Addresses are a context's own, where a card's devices share one space: those of different
  * devices may be equal, and nothing is copied between them.
- *   - Kernels cannot reach host memory; arrays, textures, IPC, virtual memory, memory pools and the
- *     rest of sw_refused.def are refused with CUDA_ERROR_NOT_SUPPORTED.
+ *   - Pinned, registered and managed memory has one address for the host and the kernels of the
+ *     context that made it. Managed memory never moves, and counts as written.
+ *   - There is one memory pool, which keeps nothing.
+ *   - Mipmapped arrays, IPC, virtual memory and the rest of sw_refused.def are refused with
+ *     CUDA_ERROR_NOT_SUPPORTED.
  *
  * Every exported function is a pair sw_begin ... sw_end around its work: they lock the driver. */
 #ifndef KEET_SWDRIVER_SW_STATE_H
@@ -31,24 +34,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum sw_memory { SW_DEVICE, SW_MANAGED, SW_HOST, SW_REGISTERED };
+
 struct sw_alloc {
     uint64_t address, bytes;
+    enum sw_memory memory;
+    unsigned flags; /* of cuMemHostAlloc, cuMemHostRegister */
 };
 
 /* What was submitted to a stream: run at once, or recorded into a graph. */
-enum sw_kind { SW_LAUNCH, SW_COPY_IN, SW_COPY_OUT, SW_COPY, SW_SET };
+enum sw_kind { SW_LAUNCH, SW_COPY_IN, SW_COPY_OUT, SW_COPY, SW_COPY_3D, SW_SET, SW_CALL };
 
 struct sw_op {
     enum sw_kind kind;
     /* launch */
     CUfunction function;
+    CUstream stream; /* for the recorder */
     uint32_t grid[3], block[3], smem_bytes;
     uint32_t cluster[3]; /* by launch attribute; 0: none */
-    void *params;        /* heap, packed */
+    void *params;        /* heap, packed; SW_COPY_3D: a CUDA_MEMCPY3D */
+    size_t params_bytes;
     /* the others */
     uint64_t to, from, bytes;
     void *host;
     uint32_t value, value_bytes; /* SW_SET: bytes is the number of bytes, of such values */
+    uint64_t pitch, height;      /* SW_SET: so many rows; 0: one */
+    CUhostFn call;               /* SW_CALL, with `host` */
 };
 
 struct CUfunc_st {
@@ -67,6 +78,15 @@ struct CUmod_st {
     unsigned nr_functions;
 };
 
+/* Texels in rows; layers or slices. */
+struct CUarray_st {
+    CUarray next;
+    CUcontext ctx;
+    CUDA_ARRAY3D_DESCRIPTOR shape;
+    uint64_t address, bytes, pitch_bytes, layer_bytes;
+    unsigned texel_bytes;
+};
+
 struct CUstream_st {
     CUstream next;
     CUcontext ctx;
@@ -79,6 +99,7 @@ struct CUevent_st {
     CUcontext ctx;
     unsigned flags;
     bool recorded;
+    CUgraph capture; /* recorded into; NULL: none */
     double time_ns;
 };
 
@@ -94,11 +115,12 @@ struct CUgraphExec_st {
     size_t nr;
 };
 
-/* A modelled time, kept because the same launch is likely to come again. */
+/* A modelled time, kept because the same launch is likely to come again. floor_ns is what the bytes
+ * that it must move and its operations take at the chip's best rates. */
 struct sw_time {
     CUfunction function;
     uint32_t grid[3], block[3], cluster[3], smem_bytes;
-    double time_ns;
+    double time_ns, floor_ns, moved_bytes;
 };
 
 enum { SW_NR_LIMITS = 16 };
@@ -116,6 +138,7 @@ struct CUctx_st {
     CUevent events;
     CUgraph graphs;
     CUgraphExec execs;
+    CUarray arrays;
     struct sw_alloc *allocs;
     size_t nr_allocs, cap_allocs;
     struct sw_time *times;
@@ -150,6 +173,12 @@ CUcontext sw_current(void);
 CUstream sw_stream(CUcontext ctx, CUstream stream);              /* NULL when it is not */
 const struct sw_alloc *sw_find(CUcontext ctx, uint64_t address); /* the allocation it is in */
 
+/* Notes an allocation, and forgets the one that begins at the address: false when none does. */
+void sw_note(CUcontext ctx, const struct sw_alloc *alloc);
+bool sw_forget(CUcontext ctx, uint64_t address);
+bool sw_owns_address(CUcontext ctx, const void *address);
+uint64_t sw_bytes_free(CUcontext ctx);
+
 /* Destroys everything of a context but the object itself, which is fit for use again. */
 void sw_clear(CUcontext ctx);
 void sw_module_free(CUcontext ctx, CUmodule module);
@@ -160,5 +189,8 @@ void sw_ops_free(struct sw_op *ops, size_t nr);
 CUresult sw_submit(CUcontext ctx, CUstream stream, struct sw_op *op);
 CUresult sw_run(CUcontext ctx, const struct sw_op *op);
 CUresult sw_run_launch(CUcontext ctx, const struct sw_op *op);
+bool sw_run_copy_3d(CUcontext ctx, const CUDA_MEMCPY3D *copy);
+/* As sw_submit, for calls that do nothing else. */
+CUresult sw_submit_op(CUstream stream, struct sw_op op);
 
 #endif

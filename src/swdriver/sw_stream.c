@@ -21,11 +21,9 @@ static struct sw_op *copy_ops(const struct sw_op *ops, size_t nr)
 
     for (size_t i = 0; i < nr; i++) {
         copy[i] = ops[i];
-        if (ops[i].kind == SW_LAUNCH) {
-            const size_t bytes = ops[i].function->kernel.params_bytes;
-
-            copy[i].params = xmalloc(bytes + 1);
-            memcpy(copy[i].params, ops[i].params, bytes);
+        if (ops[i].params != NULL) {
+            copy[i].params = xmalloc(ops[i].params_bytes + 1);
+            memcpy(copy[i].params, ops[i].params, ops[i].params_bytes);
         }
     }
     return copy;
@@ -50,18 +48,18 @@ CUresult sw_submit(CUcontext ctx, CUstream stream, struct sw_op *op)
 
 static bool fill(CUcontext ctx, const struct sw_op *op)
 {
+    const uint64_t rows = op->height > 0 ? op->height : 1;
     struct err err;
-    uint8_t *bytes;
-    bool ok;
+    bool ok = true;
 
-    if (op->value_bytes == 1)
-        return emu_fill(ctx->emu, op->to, (uint8_t)op->value, op->bytes, true, &err);
-    bytes = xmalloc(op->bytes + 1);
-    for (uint64_t at = 0; at < op->bytes; at += op->value_bytes)
-        memcpy(bytes + at, &op->value, op->value_bytes); /* little endian */
-    ok = emu_write(ctx->emu, op->to, bytes, op->bytes, &err);
-    free(bytes);
-    return ok;
+    for (uint64_t y = 0; ok && y < rows; y++) {
+        const uint64_t to = op->to + y * op->pitch;
+
+        ok = op->value_bytes == 1
+                 ? emu_fill(ctx->emu, to, (uint8_t)op->value, op->bytes, true, &err)
+                 : emu_repeat(ctx->emu, to, op->bytes, &op->value, op->value_bytes, &err);
+    }
+    return ok; /* value: little endian */
 }
 
 static bool copy(CUcontext ctx, const struct sw_op *op)
@@ -98,10 +96,17 @@ CUresult sw_run(CUcontext ctx, const struct sw_op *op)
         ok = copy(ctx, op);
         rate = dram_bytes_per_ns / 2;
         break;
+    case SW_COPY_3D:
+        ok = sw_run_copy_3d(ctx, op->params);
+        break;
     case SW_SET:
         ok = fill(ctx, op);
         rate = dram_bytes_per_ns;
         break;
+    case SW_CALL: /* the user's function may not call CUDA; one that does is not to hang */
+        sw_end(CUDA_SUCCESS);
+        op->call(op->host);
+        return sw_begin_any();
     }
     if (!ok && op->bytes > 0)
         return CUDA_ERROR_INVALID_VALUE;
@@ -209,16 +214,12 @@ CUresult CUDAAPI cuStreamGetCtx(CUstream stream, CUcontext *of)
 }
 
 /* All work before the call is done, so the caller's function runs at once, in the caller's thread.
- * The lock is not held. */
+ */
 CUresult CUDAAPI cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data)
 {
-    const CUresult code = stream_call(stream);
-
-    if (code == CUDA_SUCCESS && function == NULL)
+    if (function == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    if (code == CUDA_SUCCESS)
-        function(data);
-    return code;
+    return sw_submit_op(stream, (struct sw_op){SW_CALL, .call = function, .host = data});
 }
 
 CUresult CUDAAPI cuStreamAddCallback(
@@ -301,6 +302,7 @@ CUresult CUDAAPI cuEventRecord(CUevent event, CUstream stream)
     s = sw_stream(ctx, stream);
     if (s == NULL)
         return sw_end(CUDA_ERROR_INVALID_HANDLE);
+    event->capture = s->capture;
     if (s->capture != NULL) /* an event inside a graph only orders; ours is in order */
         return sw_end(CUDA_SUCCESS);
     event->recorded = true;
@@ -333,9 +335,20 @@ CUresult CUDAAPI cuEventQuery(CUevent event)
     return event_call(event);
 }
 
+/* A stream that waits for what another one was recorded to do is recorded into the same graph. */
 CUresult CUDAAPI cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 {
-    return event_call(event);
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+    CUstream s = code == CUDA_SUCCESS ? sw_stream(ctx, stream) : NULL;
+
+    if (code == CUDA_SUCCESS && s == NULL)
+        code = CUDA_ERROR_INVALID_HANDLE;
+    if (code == CUDA_SUCCESS)
+        code = find_event(ctx, event);
+    if (code == CUDA_SUCCESS && event->capture != NULL && s->capture == NULL)
+        s->capture = event->capture;
+    return sw_end(code);
 }
 
 static CUresult elapsed(float *ms, CUevent start, CUevent end)
@@ -402,7 +415,10 @@ CUresult CUDAAPI cuStreamEndCapture(CUstream stream, CUgraph *graph)
     if (code != CUDA_SUCCESS)
         return sw_end(code);
     *graph = s->capture;
-    s->capture = NULL;
+    for (CUevent e = ctx->events; e != NULL; e = e->next)
+        e->capture = e->capture == *graph ? NULL : e->capture;
+    for (CUstream other = ctx->streams; other != NULL; other = other->next)
+        other->capture = other->capture == *graph ? NULL : other->capture;
     return sw_end(CUDA_SUCCESS);
 }
 

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 enum {
-    SLACK = 256 /* rows are read whole */,
     BUFFER_ALIGN = 512,
     LARGE_PAGE = 2 << 20,
     VIEW_UNIT = 1 << 20 /* a process may have 65530 views */,
@@ -52,7 +51,7 @@ static void buffer_destroy(struct mem_buffer *buffer)
 {
     if (buffer->mapped_bytes)
         munmap(buffer->host, buffer->mapped_bytes);
-    else
+    else if (!buffer->borrowed)
         free(buffer->host);
     free(buffer->init);
     free(buffer->touched);
@@ -138,10 +137,10 @@ void memory_fill(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, uint8_
 static bool get_host(struct mem_buffer *buffer)
 {
     if (buffer->bytes < VIEWS_FROM) {
-        buffer->host = host_memory(buffer->bytes + SLACK);
+        buffer->host = host_memory(buffer->bytes + MEMORY_SLACK);
         return buffer->host != NULL;
     }
-    const uint64_t bytes = (buffer->bytes + SLACK + VIEW_UNIT - 1) / VIEW_UNIT * VIEW_UNIT;
+    const uint64_t bytes = (buffer->bytes + MEMORY_SLACK + VIEW_UNIT - 1) / VIEW_UNIT * VIEW_UNIT;
     void *host = mmap(
         NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (host == MAP_FAILED)
@@ -151,7 +150,26 @@ static bool get_host(struct mem_buffer *buffer)
     return true;
 }
 
-struct mem_buffer *memory_alloc(
+static void name_buffer(struct mem_buffer *buffer, const char *name)
+{
+    const size_t len = strlen(name);
+
+    memcpy(buffer->name, name, len < sizeof(buffer->name) ? len : sizeof(buffer->name) - 1);
+}
+
+/* The buffers stay in the order of their addresses. */
+static void add_buffer(struct emu_memory *memory, struct mem_buffer *buffer)
+{
+    size_t at = memory->nr;
+
+    memory->buffers = grow(memory->buffers, &memory->cap, memory->nr + 1, sizeof(buffer));
+    for (; at > 0 && memory->buffers[at - 1]->base > buffer->base; at--)
+        memory->buffers[at] = memory->buffers[at - 1];
+    memory->buffers[at] = buffer;
+    memory->nr++;
+}
+
+struct mem_buffer *memory_reserve(
     struct emu_memory *memory, uint64_t bytes, const char *name, struct err *err)
 {
     if (memory->limit - memory->used < bytes) {
@@ -177,18 +195,95 @@ struct mem_buffer *memory_alloc(
         buffer_destroy(buffer);
         return NULL;
     }
-    memory_fill(buffer, 0, bytes, MEMORY_POISON);
-    buffer->fresh = true;
-    memset(buffer->host + bytes, MEMORY_POISON, SLACK);
-    size_t len = strlen(name);
-    len = len < sizeof(buffer->name) ? len : sizeof(buffer->name) - 1;
-    memcpy(buffer->name, name, len);
+    buffer->fresh = buffer->pending = true;
+    name_buffer(buffer, name);
     uint64_t span = (bytes + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
     memory->next += 2 * span + RED_ZONE;
     memory->used += bytes;
     memory->held += buffer->mapped_bytes ? 0 : bytes;
-    memory->buffers = grow(memory->buffers, &memory->cap, memory->nr + 1, sizeof(buffer));
-    memory->buffers[memory->nr++] = buffer;
+    add_buffer(memory, buffer);
+    return buffer;
+}
+
+void memory_settle(struct mem_buffer *buffer)
+{
+    if (!buffer->pending)
+        return;
+    buffer->pending = false;
+    memory_fill(buffer, 0, buffer->bytes, MEMORY_POISON);
+    memset(buffer->host + buffer->bytes, MEMORY_POISON, MEMORY_SLACK);
+}
+
+struct mem_buffer *memory_alloc(
+    struct emu_memory *memory, uint64_t bytes, const char *name, struct err *err)
+{
+    struct mem_buffer *buffer = memory_reserve(memory, bytes, name, err);
+
+    if (buffer)
+        memory_settle(buffer);
+    return buffer;
+}
+
+struct mem_buffer *memory_share(
+    struct emu_memory *memory, void *host, uint64_t bytes, const char *name, struct err *err)
+{
+    const uint64_t base = (uintptr_t)host;
+
+    for (size_t i = 0; i < memory->nr; i++) {
+        const struct mem_buffer *b = memory->buffers[i];
+        if (base < b->base + b->bytes && b->base < base + bytes) {
+            err_set(err, "%s at 0x%llx would overlap %s", name, (unsigned long long)base, b->name);
+            return NULL;
+        }
+    }
+    struct mem_buffer *buffer = xcalloc(1, sizeof(*buffer));
+    *buffer = (struct mem_buffer){
+        .base = base, .bytes = bytes, .host = host, .borrowed = true, .all_init = true};
+    buffer->init = calloc(bytes / 8 + 1, 1);
+    if (!buffer->init)
+        mem_die(bytes / 8 + 1);
+    name_buffer(buffer, name);
+    memory->used += bytes;
+    memory->held += bytes;
+    add_buffer(memory, buffer);
+    return buffer;
+}
+
+/* Addresses that neither programs, heaps and stacks nor the emulator's other buffers have. */
+static void *map_host(uint64_t bytes)
+{
+    static uint64_t next = HOST_FIRST;
+
+    for (unsigned tries = 0; tries < 1000; tries++) {
+        void *const at = (void *)(uintptr_t)__atomic_fetch_add(
+            &next, (2 * bytes + RED_ZONE) / RED_ZONE * RED_ZONE, __ATOMIC_RELAXED);
+        void *const host = mmap(at, bytes, PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+        if (host == at)
+            return host;
+        if (host != MAP_FAILED)
+            munmap(host, bytes);
+    }
+    return NULL;
+}
+
+struct mem_buffer *memory_alloc_host(
+    struct emu_memory *memory, uint64_t bytes, const char *name, struct err *err)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t mapped = (bytes + MEMORY_SLACK + page - 1) / page * page;
+    void *host = map_host(mapped);
+    struct mem_buffer *buffer = host ? memory_share(memory, host, bytes, name, err) : NULL;
+
+    if (!host)
+        err_set(err, "out of host memory: %llu bytes for %s", (unsigned long long)bytes, name);
+    else if (!buffer)
+        munmap(host, mapped);
+    if (!buffer)
+        return NULL;
+    buffer->borrowed = false;
+    buffer->mapped_bytes = mapped;
+    memory->held -= bytes;
     return buffer;
 }
 
@@ -270,7 +365,7 @@ struct mem_buffer *memory_nearest(const struct emu_memory *memory, uint64_t addr
 
 void memory_set_init(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, bool initialised)
 {
-    buffer->fresh = false;
+    buffer->fresh = buffer->pending = false;
     if (initialised && (buffer->all_init || nr == buffer->bytes)) {
         buffer->all_init = true;
         return;

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MEMORY_POISON = 0xAA }; /* what nothing has written */
+enum { MEMORY_POISON = 0xAA /* what nothing has written */, MEMORY_SLACK = 256 };
 
 struct mem_buffer {
     uint64_t base, bytes;
@@ -25,6 +25,8 @@ struct mem_buffer {
     uint64_t nr_touched; /* sectors, by the last launch that was counted */
     bool all_init, constant;
     bool fresh;       /* all poison, and nothing was written or launched since memory_alloc */
+    bool pending;     /* ... and the poison does not stand in `host` yet: memory_settle */
+    bool borrowed;    /* host is the caller's, and base its address */
     bool heap;        /* made by malloc on the device ... */
     bool this_launch; /* ... in the running launch, by ... */
     bool freed;       /* on the device: 0 bytes now, gone when the launch is over */
@@ -56,6 +58,19 @@ void memory_finish(struct emu_memory *memory);
 bool memory_is_over(const struct emu_memory *memory);
 struct mem_buffer *memory_alloc(
     struct emu_memory *memory, uint64_t bytes, const char *name, struct err *err);
+/* The same, with the poison put off: until memory_settle a large buffer takes nothing of the host.
+ */
+struct mem_buffer *memory_reserve(
+    struct emu_memory *memory, uint64_t bytes, const char *name, struct err *err);
+void memory_settle(struct mem_buffer *buffer);
+/* The same as memory_share of zeros of the buffer's own. */
+struct mem_buffer *memory_alloc_host(
+    struct emu_memory *memory, uint64_t bytes, const char *name, struct err *err);
+/* Memory of the host, from `host` on, as a buffer at the address that it has there: what either
+ * writes the other reads. It counts as written, belongs to the caller, and must outlive the buffer.
+ * Rows are read whole: MEMORY_SLACK bytes behind it can be read, too. */
+struct mem_buffer *memory_share(
+    struct emu_memory *memory, void *host, uint64_t bytes, const char *name, struct err *err);
 void memory_free(struct emu_memory *memory, uint64_t address);
 /* The memory is gone; the buffer itself stays until memory_sweep, since listeners know it. */
 void memory_retire(struct emu_memory *memory, struct mem_buffer *buffer);

@@ -12,5 +12,7 @@
 #define CLUSTER_OFFSET(address) ((address) & ((UINT64_C(1) << CLUSTER_SHIFT) - 1))
 #define MOST_CLUSTER_BLOCKS 16
 #define GLOBAL_FIRST UINT64_C(0x7f0000000000)
+/* Memory that the host has at the same addresses. */
+#define HOST_FIRST UINT64_C(0x300000000000)
 
 #endif

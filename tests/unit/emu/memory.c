@@ -165,10 +165,56 @@ static void the_host_is_not_filled(void **state)
     memory_finish(&memory);
 }
 
+/* Until it is settled a buffer takes nothing; afterwards it is poison to its end. */
+static void poison_comes_late(void **state)
+{
+    const uint64_t bytes = 64 * MIB, before = resident();
+    struct err err;
+
+    (void)state;
+    struct mem_buffer *b = memory_reserve(&memory, bytes, "A", &err);
+    assert_non_null(b);
+    assert_true(b->pending);
+    assert_true(resident() < before + 16 * MIB);
+    memory_settle(b);
+    assert_false(b->pending);
+    assert_int_equal(b->host[0], MEMORY_POISON);
+    assert_int_equal(b->host[bytes - 1], MEMORY_POISON);
+    assert_false(memory_is_init(b, 0, 1));
+}
+
+/* The host's own memory stands at its own address among the others, and stays the host's. */
+static void memory_is_shared(void **state)
+{
+    static uint8_t own[4096 + MEMORY_SLACK];
+    struct mem_buffer *first = buffer_of(MIB), *shared, *zeros;
+    const uint64_t base = (uintptr_t)own, used = memory.used;
+    struct err err;
+
+    (void)state;
+    assert_non_null(shared = memory_share(&memory, own, 4096, "own", &err));
+    assert_null(memory_share(&memory, own + 8, 8, "part", &err));
+    assert_non_null(zeros = memory_alloc_host(&memory, MIB, "managed", &err));
+    assert_int_equal(zeros->base, (uintptr_t)zeros->host);
+    assert_int_equal(zeros->host[MIB - 1], 0);
+    assert_ptr_equal(memory_find(&memory, base + 4095, 1), shared);
+    assert_null(memory_find(&memory, base + 4095, 2));
+    assert_ptr_equal(memory_find(&memory, first->base, MIB), first);
+    assert_ptr_equal(memory_find(&memory, zeros->base, MIB), zeros);
+    for (size_t i = 1; i < memory.nr; i++)
+        assert_true(memory.buffers[i - 1]->base < memory.buffers[i]->base);
+    memory_free(&memory, base);
+    memory_free(&memory, zeros->base);
+    own[0] = 1;
+    assert_int_equal(memory.used, used);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_host_is_not_filled),
+        cmocka_unit_test_setup_teardown(poison_comes_late, start, end),
+        cmocka_unit_test_setup_teardown(memory_is_shared, start, end),
         cmocka_unit_test_setup_teardown(large_buffer_takes_one_period, start, end),
         cmocka_unit_test_setup_teardown(write_stays_in_its_period, start, end),
         cmocka_unit_test_setup_teardown(other_shapes_are_copied, start, end),

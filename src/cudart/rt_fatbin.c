@@ -1,0 +1,163 @@
+/* Owns the reading of fat binaries: which PTX is in them. The wrapper is __fatBinC_Wrapper_t of
+ * fatbinary_section.h. Behind it stand a header (magic 0xBA55ED50, version, bytes of the header,
+ * bytes of all entries) and the entries: kind, bytes of the entry's header and of its payload, and
+ * for PTX how many bytes of the payload count, the architecture, flags, and the bytes of the text
+ * when it is unpacked. nvcc packs PTX with zstd since CUDA 12.8, and with LZ4 blocks before. */
+#include "cudart/rt.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+enum {
+    WRAPPER_MAGIC = 0x466243B1,
+    WRAPPER_LINKED = 2, /* version of a wrapper whose last pointer leads to wrapped binaries */
+    KIND_PTX = 1,
+    FLAG_LZ4 = 0x2000,
+    FLAG_ZSTD = 0x8000,
+    NEWEST_ARCH = 90,
+    MOST_BYTES = 1 << 30
+};
+#define FATBIN_MAGIC UINT32_C(0xBA55ED50)
+
+struct wrapper {
+    int32_t magic, version;
+    const void *binary;
+    void *further; /* of linked ones: an array of pointers to binaries, NULL at its end */
+};
+
+struct fat_header {
+    uint32_t magic;
+    uint16_t version, header_bytes;
+    uint64_t entries_bytes;
+};
+
+struct fat_entry {
+    uint16_t kind, version;
+    uint32_t header_bytes;
+    uint64_t payload_bytes;
+    uint32_t used_bytes, options_at;
+    uint16_t minor, major;
+    uint32_t arch, name_at, name_bytes;
+    uint64_t flags, zero, text_bytes;
+};
+
+/* One block of LZ4's format: literals, then a match in what was written, again and again. */
+static size_t run_length(const uint8_t **at, const uint8_t *end, size_t nibble)
+{
+    size_t nr = nibble;
+    uint8_t more = 255;
+
+    while (nibble == 15 && more == 255 && *at < end)
+        nr += more = *(*at)++;
+    return nr;
+}
+
+static bool unpack_lz4(uint8_t *to, size_t to_bytes, const uint8_t *from, size_t from_bytes)
+{
+    const uint8_t *at = from, *const end = from + from_bytes;
+    size_t done = 0;
+
+    while (at < end) {
+        const uint8_t token = *at++;
+        const size_t literals = run_length(&at, end, token >> 4);
+        size_t distance, length;
+
+        if (literals > (size_t)(end - at) || literals > to_bytes - done)
+            return false;
+        memcpy(to + done, at, literals);
+        at += literals;
+        done += literals;
+        if (end - at < 2)
+            break;
+        distance = at[0] | (size_t)at[1] << 8;
+        at += 2;
+        length = run_length(&at, end, token & 15) + 4;
+        if (distance == 0 || distance > done || length > to_bytes - done)
+            return false;
+        for (; length > 0; length--, done++)
+            to[done] = to[done - distance];
+    }
+    return done == to_bytes;
+}
+
+static char *unpack(const struct fat_entry *e, const char **why)
+{
+    const uint8_t *payload = (const uint8_t *)e + e->header_bytes;
+    const bool packed = e->flags & (FLAG_LZ4 | FLAG_ZSTD);
+    const uint64_t bytes = packed ? e->text_bytes : e->payload_bytes;
+    const uint64_t used = packed ? e->used_bytes : e->payload_bytes;
+    char *text;
+    bool ok = true;
+
+    *why = "its PTX is damaged";
+    if (bytes > MOST_BYTES || used > e->payload_bytes)
+        return NULL;
+    text = xcalloc(1, bytes + 1);
+    if (e->flags & FLAG_ZSTD)
+        ok = ZSTD_decompress(text, bytes, payload, used) == bytes;
+    else if (packed)
+        ok = unpack_lz4((uint8_t *)text, bytes, payload, used);
+    else
+        memcpy(text, payload, bytes);
+    if (!ok) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static const struct fat_entry *newest(const void *binary, const char **why)
+{
+    const struct fat_header *header = binary;
+    const struct fat_entry *best = NULL;
+    const uint8_t *at, *end;
+
+    *why = "it is no fat binary";
+    if (binary == NULL || header->magic != FATBIN_MAGIC)
+        return NULL;
+    *why = "it holds machine code only: build it with PTX, as -arch=sm_90 does";
+    at = (const uint8_t *)binary + header->header_bytes;
+    for (end = at + header->entries_bytes; at + sizeof(*best) <= end;) {
+        const struct fat_entry *e = (const void *)at;
+
+        if (e->header_bytes < sizeof(*e) || e->payload_bytes > (uint64_t)(end - at))
+            return NULL;
+        if (e->kind == KIND_PTX && e->arch > NEWEST_ARCH && best == NULL)
+            *why = "its PTX is for a newer device than compute capability 9.0";
+        if (e->kind == KIND_PTX && e->arch <= NEWEST_ARCH && (!best || best->arch < e->arch))
+            best = e;
+        at += e->header_bytes + e->payload_bytes;
+    }
+    return best;
+}
+
+static void add(char ***texts, size_t *nr, const void *binary, const char **why)
+{
+    const struct fat_entry *entry = newest(binary, why);
+    char *text = entry != NULL ? unpack(entry, why) : NULL;
+
+    if (text == NULL)
+        return;
+    *texts = xrealloc(*texts, (*nr + 1) * sizeof(**texts));
+    (*texts)[(*nr)++] = text;
+}
+
+char **rt_ptx_of(const void *wrapper, size_t *nr, const char **why)
+{
+    const struct wrapper *w = wrapper;
+    char **texts = NULL;
+
+    *nr = 0;
+    *why = "its wrapper is unknown";
+    if (w == NULL || w->magic != WRAPPER_MAGIC)
+        return NULL;
+    if (w->version == WRAPPER_LINKED && w->further != NULL)
+        for (void *const *part = w->further; *part != NULL; part++)
+            add(&texts, nr, *part, why);
+    else
+        add(&texts, nr, w->binary, why);
+    return texts;
+}
