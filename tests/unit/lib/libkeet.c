@@ -108,20 +108,24 @@ static void right_and_wrong(void **state)
 
 static void hostile_bytes(void **state)
 {
-    static const char *const replies[] = {"", "\0\0\0", "\xff\xfe\x80", "```cuda\n```",
+    static const char include[] =
         "#pragma keet launch scale<<<1, 32>>>(X, Y, N)\n#include \"/etc/passwd\"\n"
-        "__global__ void scale(const float *x, float *y, int n) {}\n"};
-    static const size_t bytes[] = {0, 3, 3, 11, 130};
+        "__global__ void scale(const float *x, float *y, int n) {}\n";
+    static const struct {
+        const char *text;
+        size_t bytes;
+    } replies[] = {{"", 0}, {"\0\0\0", 3}, {"\xff\xfe\x80", 3}, {"```cuda\n```", 11},
+        {include, sizeof(include) - 1}};
 
     for (int i = 0; i < 5; i++) {
-        struct keet_result *r = keet_reward(task, replies[i], bytes[i], &error);
+        struct keet_result *r = keet_reward(task, replies[i].text, replies[i].bytes, &error);
 
         assert_non_null(r);
         assert_string_not_equal(keet_string(r, "verdict"), "ok");
         assert_true(number(r, "reward") == 0);
         assert_non_null(keet_string(r, "feedback"));
         keet_result_free(r);
-        r = keet_check(task, replies[i], bytes[i], &error);
+        r = keet_check(task, replies[i].text, replies[i].bytes, &error);
         assert_non_null(r);
         assert_string_not_equal(keet_string(r, "verdict"), "ok");
         keet_result_free(r);
