@@ -4,14 +4,15 @@
 #
 #   bench/library.sh [--out DIR]
 #
-# Writes DIR/README.md (default results/library). Needs Python with NumPy, build/release, and an hour.
+# Writes DIR/README.md (default results/library). Needs Python with NumPy, and an hour. BUILD=FOLDER names
+# another build than build/release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=results/library
 [ "${1-}" != --out ] || out=$2
 mkdir -p "$out" keet-out
-cmake --build build/release --target keet keet-opt >&2
-export KEET_LIBRARY=$PWD/build/release/libkeet.so PYTHONPATH=src/python PYTHONDONTWRITEBYTECODE=1
+build=$(realpath "${BUILD:-build/release}")
+export KEET_LIBRARY=$build/libkeet.so PYTHONPATH=src/python PYTHONDONTWRITEBYTECODE=1
 python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || python=python3
 made=$(cd bench && python3 -c 'import stamp
