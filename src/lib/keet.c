@@ -40,9 +40,8 @@ struct keet_task {
 };
 
 struct keet_search {
-    struct keet *keet; /* its own, of one process, which has the search */
-    const struct keet_task *task;
-    struct keet_task original; /* the task's text, at that process */
+    struct keet *keet;         /* its own, of one process, which has the search */
+    struct keet_task original; /* the task, at that process */
     pthread_mutex_t turn;
 };
 
@@ -117,6 +116,8 @@ static void make_defaults(struct keet_options *options)
         options->processes = MOST_HELPERS;
     if (!(options->limit_s > 0))
         options->limit_s = default_limit_s;
+    if (options->seed == 0)
+        options->seed = 1; /* as keet-opt's */
 }
 
 static void destroy(struct keet *keet)
@@ -490,7 +491,6 @@ struct keet_search *keet_search_open(
     own.size = sizeof(own);
     own.processes = 1;
     pthread_mutex_init(&search->turn, NULL);
-    search->task = task;
     search->keet = keet_open(&own, error);
     if (search->keet) {
         search->keet->heard = &task->keet->interrupts;

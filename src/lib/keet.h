@@ -27,8 +27,8 @@
  *
  * THREADS. All functions may be called from all threads. Calls with one `struct keet` run side by
  * side, as many as it has processes; further calls wait. Calls with one search take turns. Results
- * are constant. keet_close, keet_task_close and keet_search_close are called when no other call
- * with the same thing is under way, and a `struct keet` is closed after its tasks and searches.
+ * are constant. What is closed must not be in use: searches are closed before their task, tasks
+ * before their `struct keet`, and each when no call with it is under way.
  *
  * PROCESSES. Any number of processes may use the library at once. After a fork the child may only
  * close what its parent opened, and opens its own.
@@ -82,7 +82,7 @@ struct keet_options {
     unsigned threads;      /* of the emulator in each process; 0: 1 */
     double limit_s;        /* of one call, compiling included; 0: 300 */
     uint64_t memory_bytes; /* data memory of each process; 0: no limit */
-    uint64_t seed;         /* of sizes and inputs that checks draw */
+    uint64_t seed;         /* of sizes and inputs that checks draw; 0: 1 */
 };
 
 /* "0.1.0" */

@@ -145,6 +145,23 @@ class Package(unittest.TestCase):
         done.set()
         other.join()
 
+    def test_close_and_configure(self):
+        """What is closed while other threads use it goes on after their calls."""
+        own = keet.Keet(processes=1)
+        search = keet.Search(SCALE, keet=own)
+        with ThreadPoolExecutor(4) as pool:
+            found = [pool.submit(own.check, SCALE, RIGHT if i % 2 else WRONG) for i in range(12)]
+            for _ in range(3):
+                own.close()
+            self.assertEqual([f.result().verdict for f in found], ["wrong", "ok"] * 6)
+        with self.assertRaisesRegex(keet.KeetError, "closed"):
+            search.ask()
+        own.close()
+        own.close()
+        keet.configure(processes=1)
+        self.assertEqual(keet.check(SCALE, RIGHT).verdict, "ok")
+        keet.configure()
+
     def test_processes(self):
         keet.check(SCALE)   # the parent has processes of its own
         for method in "fork", "spawn":

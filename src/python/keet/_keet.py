@@ -4,6 +4,7 @@ import os
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +19,18 @@ def read(kernel):
         path = Path(kernel)
         return path.read_bytes(), str(path)
     return kernel.encode("utf-8", "surrogateescape"), None
+
+
+class Users:
+    """How many calls are under way."""
+    nr = 0
+
+
+def _close_unused(native, users):
+    """At the end of the interpreter, threads that go on may still be in a call: the processes then see
+    that their host is gone."""
+    if users.nr == 0:
+        _native.lib.keet_close(native)
 
 
 class Keet:
@@ -39,21 +52,18 @@ class Keet:
             memory_bytes=memory_bytes, seed=seed)
         self.processes = processes or os.cpu_count() or 1
         self._begin()
-        self._handle()
+        with self._use():
+            pass
 
     def _begin(self):
-        self._lock = threading.RLock()
+        self._changed = threading.Condition()   # of all fields below
         self._native = None
         self._pid = os.getpid()
-        self._tasks = {}    # (text, name): its handle, which holds the text alone
+        self._tasks = {}        # (text, name): its handle, which holds the text alone
+        self._searches = weakref.WeakSet()
+        self._users = Users()   # the calls under way
+        self._closing = False
         self._finalizer = None
-
-    def _handle(self):
-        with self._lock:
-            if self._native is None:
-                self._native = _native.call(lambda: None, "open", ctypes.byref(self._options))
-                self._finalizer = weakref.finalize(self, _native.lib.keet_close, self._native)
-            return self._native
 
     def _here(self):
         """After a fork the parent's processes are the parent's."""
@@ -62,16 +72,42 @@ class Keet:
                 self._finalizer.detach()
             self._begin()
 
-    def close(self):
-        """Ends the processes. The next call starts them anew."""
+    @contextmanager
+    def _use(self):
+        """The native handle, which is not closed meanwhile."""
         self._here()
-        with self._lock:
+        with self._changed:
+            while self._closing:
+                self._changed.wait()
+            if self._native is None:
+                self._native = _native.call(lambda: None, "open", ctypes.byref(self._options))
+                self._finalizer = weakref.finalize(self, _close_unused, self._native, self._users)
+            self._users.nr += 1
+        try:
+            yield self._native
+        finally:
+            with self._changed:
+                self._users.nr -= 1
+                self._changed.notify_all()
+
+    def close(self):
+        """Waits for the calls under way, and ends the processes and the searches. The next call starts
+        processes anew."""
+        self._here()
+        with self._changed:
+            self._closing = True
+            while self._users.nr:
+                self._changed.wait()
+            for search in list(self._searches):
+                search._finish()
             for task in self._tasks.values():
                 _native.lib.keet_task_close(task)
             self._tasks.clear()
             if self._finalizer:
                 self._finalizer()
             self._native = None
+            self._closing = False
+            self._changed.notify_all()
 
     def __enter__(self):
         return self
@@ -81,28 +117,29 @@ class Keet:
 
     def interrupt(self):
         """Ends the calls that are under way, in whatever thread: they raise Interrupted."""
-        with self._lock:
-            if self._native:
-                _native.lib.keet_interrupt(self._native)
+        native = self._native
+        if native and self._pid == os.getpid():
+            _native.lib.keet_interrupt(native)
 
-    def _task(self, original):
+    def _task(self, native, original):
+        """Within _use."""
         text, name = read(original)
         key = text, name
-        self._here()
-        with self._lock:
+        with self._changed:
             if key in self._tasks:
                 return self._tasks[key]
-        task = _native.call(self.interrupt, "task_open", self._handle(), text, len(text),
+        task = _native.call(self.interrupt, "task_open", native, text, len(text),
                             None if name is None else os.fsencode(name))
-        with self._lock:
+        with self._changed:
             kept = self._tasks.setdefault(key, task)
         if kept != task:    # another thread was faster
             _native.lib.keet_task_close(task)
         return kept
 
     def _evaluate(self, what, original, text):
-        task = self._task(original)
-        result = _native.call(self.interrupt, what, task, text, 0 if text is None else len(text))
+        with self._use() as native:
+            task = self._task(native, original)
+            result = _native.call(self.interrupt, what, task, text, 0 if text is None else len(text))
         return _native.take(result)[0]
 
     def check(self, original, candidate=None):

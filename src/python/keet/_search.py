@@ -1,5 +1,7 @@
 """Owns the search: variants of an original, asked for and told."""
 import ctypes
+import os
+import threading
 import weakref
 
 from . import _keet, _native, _results
@@ -18,17 +20,29 @@ class Search:
 
     def __init__(self, original, *, policy="mcts", no_fast_math=False, keet=None):
         self._keet = keet or _keet.default()
+        self._lock = threading.Lock()   # a search is in one call at a time
         options = _native.SearchOptions(ctypes.sizeof(_native.SearchOptions), policy.encode(),
                                         no_fast_math)
-        self._native = _native.call(self._keet.interrupt, "search_open",
-                                    self._keet._task(original), ctypes.byref(options))
-        self._finalizer = weakref.finalize(self, _native.lib.keet_search_close, self._native)
+        with self._keet._use() as native:
+            self._native = _native.call(self._keet.interrupt, "search_open",
+                                        self._keet._task(native, original), ctypes.byref(options))
+            self._pid = os.getpid()
+            self._keet._searches.add(self)
+            self._finalizer = weakref.finalize(self, _native.lib.keet_search_close, self._native)
 
     def _call(self, what, *arguments):
-        if self._native is None:
-            raise _native.KeetError("the search is closed")
-        return _native.take(_native.call(self._keet.interrupt, "search_" + what, self._native,
-                                         *arguments))
+        if self._pid != os.getpid():
+            raise _native.KeetError("the search belongs to the process of which this one is a fork")
+        with self._lock, self._keet._use():
+            if self._native is None:
+                raise _native.KeetError("the search is closed")
+            result = _native.call(self._keet.interrupt, "search_" + what, self._native, *arguments)
+        return _native.take(result)
+
+    def _finish(self):
+        """Within the keet's close, or its use."""
+        self._finalizer()
+        self._native = None
 
     def ask(self):
         """The next Variant; None: nothing is left to try, or nothing until more is told."""
@@ -59,8 +73,8 @@ class Search:
             yield variant
 
     def close(self):
-        self._finalizer()
-        self._native = None
+        with self._lock, self._keet._use():
+            self._finish()
 
     def __enter__(self):
         return self
