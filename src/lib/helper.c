@@ -21,8 +21,6 @@
 
 enum { SLICE_MS = 50, START_S = 60, STOP_MS = 2000 };
 
-extern char **environ;
-
 bool helper_error(struct keet_error *error, enum keet_error_kind kind, const char *format, ...)
 {
     va_list ap;
