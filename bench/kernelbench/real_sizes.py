@@ -151,6 +151,8 @@ def summary_of(rows):
         of_level = [r for r in rows if r["level"] == level]
         yield f"- Level {level}, PyTorch's measured time over the best kernel's modelled time: {sums(of_level, 'over_torch')}."
         yield f"- Level {level}, the plain kernel's modelled time over the best kernel's: {sums(of_level, 'over_plain')}."
+    counts = [r["evaluated"] for r in rows]
+    yield f"- Variants evaluated: {sum(counts)}, {min(counts)} to {max(counts)} a problem."
     right = [r for r in rows if r["right"]]
     errors = [max(r["error"], 1 / r["error"]) for r in right] or [1.0]
     yield (f"- The model's error where both times are known, plain kernel against PyTorch: {geomean(errors):.3f} (geometric mean), at most "

@@ -5,7 +5,8 @@
 #   bench/kernelbench/run.sh [--budget N] [--jobs N] [--out FOLDER] [NAME...]
 #
 # Default: --budget 20 --jobs 1, all problems, results/kernelbench. Writes FOLDER/real_sizes.md. May be killed: the same command goes on.
-# The searches are in keet-out/kernelbench-BUDGET*.campaign. No model is asked, and neither PyTorch nor KernelBench is needed.
+# The searches are in keet-out/kernelbench-BUDGET*.campaign; `keet-opt stop` ends one neatly, and the table is then made of what there
+# is. WORK=PATH stands for keet-out/kernelbench. No model is asked, and neither PyTorch nor KernelBench is needed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 budget=20 jobs=1 out=results/kernelbench names=()
@@ -24,7 +25,7 @@ build=$(realpath "${BUILD:-build/release}")
 export KEET_LIBRARY=$build/libkeet.so PYTHONPATH=src/python PYTHONDONTWRITEBYTECODE=1
 python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || python=python3
-work=keet-out/kernelbench
+work=${WORK:-keet-out/kernelbench}
 "$python" bench/kernelbench/real_sizes.py tasks "$work" "${names[@]}"
 campaign=$work-$budget$([ ${#names[@]} -eq 0 ] || printf -- '-%s' "${names[@]}").campaign
 made=$(cd bench && python3 -c 'import stamp
@@ -37,7 +38,7 @@ else
 fi
 "$build/keet-opt" results "$campaign" --json >"$work/results.json"
 mkdir -p "$out"
-new=$(mktemp -p keet-out)
+new=$(mktemp -p "$work")
 {
     cat <<END
 # KernelBench's problems at their real sizes, without a card
