@@ -17,7 +17,16 @@ python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || python=python3
 made=$(cd bench && python3 -c 'import stamp
 print(f"`bench/library.sh` at commit {stamp.commit()} on {stamp.processor()}")')
-bench() { "$python" bench/library/bench.py "$@"; }
+# A part that was done is kept, for a run that is cut off.
+bench()
+{
+    local done=keet-out/library-$1.md
+    [ -s "$done" ] || { "$python" bench/library/bench.py "$@" >"$done.new" && mv "$done.new" "$done"; }
+    cat "$done"
+}
+for part in suite many threads; do
+    bench "$part" >/dev/null
+done
 new=$(mktemp -p keet-out)
 cat >"$new" <<END
 # What the library costs
@@ -48,4 +57,5 @@ $(bench many)
 $(bench threads)
 END
 mv "$new" "$out/README.md"
+rm keet-out/library-*.md
 chmod 644 "$out/README.md"
