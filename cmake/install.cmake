@@ -15,6 +15,8 @@ add_custom_command(OUTPUT ${printed}/keet-opt.1 ${printed}/keet-opt.bash ${print
 add_custom_target(printed ALL DEPENDS ${printed}/keet-opt.1)
 
 install(TARGETS keet-opt RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS keet LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES src/lib/keet.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY prompts kernels DESTINATION ${CMAKE_INSTALL_DATADIR}/keet-opt)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})

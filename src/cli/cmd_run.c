@@ -243,12 +243,8 @@ static void print_hypotheses(struct str *out, const struct single *one)
 /* Prints the JSON of `run`, with the members that only `explain` adds. */
 static void print_json(struct str *out, const struct single *one)
 {
-    struct str known = {0};
-    json_t *root;
+    json_t *root = report_candidate_value(&one->c);
 
-    report_candidate_json(&known, &one->c);
-    root = json_loads(str_text(&known), 0, NULL);
-    str_finish(&known);
     if (one->c.verdict == VERDICT_OK)
         json_object_set_new(root, "limits", view_limits_json(one->device->chip, &one->c));
     json_object_set_new(root, "hypotheses", hypotheses_json(&one->expected));

@@ -123,7 +123,7 @@ static bool put(
     if (call.error || !call.reply)
         return err_set(err, "the model gave no answer: %.1000s", call.error ? call.error : "none");
     say(f, "assistant", call.reply);
-    *code = ask_code(call.reply, f->arena, why);
+    *code = ask_code(call.reply, "", f->arena, why);
     return true;
 }
 

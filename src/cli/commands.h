@@ -72,6 +72,7 @@ bool cmd_doctor(const struct options *options, int *status, struct err *err);
 bool cmd_completion(const struct options *options, int *status, struct err *err);
 bool cmd_help(const struct options *options, int *status, struct err *err);
 bool cmd_man(const struct options *options, int *status, struct err *err);
+bool cmd_serve(const struct options *options, int *status, struct err *err);
 bool cmd_version(const struct options *options, int *status, struct err *err);
 
 /* Asks a running campaign to end neatly. Safe in a signal handler. */

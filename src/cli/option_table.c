@@ -9,7 +9,7 @@
 #define SEARCH (V(OPTIMIZE) | V(CAMPAIGN) | TASK_LINE) /* options of a search */
 #define ASKS_MODELS (SEARCH | V(EXPLAIN) | V(WRITE))
 #define READS_HOST_CODE (SEARCH | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(PATCH))
-#define USES_DEVICE (SEARCH | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(WRITE))
+#define USES_DEVICE (SEARCH | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(WRITE) | V(SERVE))
 #define LOOKS_AT_RUN                                                                               \
     (V(STATUS) | V(WATCH) | V(RESULTS) | V(SHOW) | V(DIFF) | V(CALLS) | V(REPORT) | V(EXPORT))
 #define PRINTS_JSON                                                                                \

@@ -33,6 +33,7 @@ enum verb {
     VERB_COMPLETION,
     VERB_HELP,
     VERB_MAN,
+    VERB_SERVE,
     VERB_VERSION,
     NR_VERBS
 };

@@ -418,3 +418,11 @@ bool profile_whole(struct profiler *p, struct candidate *c, struct err *err)
     p->whole = false;
     return ok;
 }
+
+bool profile_is_off(const struct candidate *c, uint64_t thread_insts)
+{
+    const double counted = (double)thread_insts,
+                 sampled = counters_get(&c->profile.total, METRIC_THREAD_INST);
+
+    return counted > 0 && sampled > 0 && (counted > 1.25 * sampled || sampled > 1.25 * counted);
+}

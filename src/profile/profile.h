@@ -37,6 +37,9 @@ void profiler_destroy(struct profiler *profiler);
 bool profile_kernel(struct profiler *profiler, struct candidate *c, struct err *err);
 /* The same once more, for a candidate that has a profile: from all blocks of all launches. */
 bool profile_whole(struct profiler *profiler, struct candidate *c, struct err *err);
+/* Did a whole run execute another number of thread instructions than the sampled profile says?
+ * Sampled blocks may be those with little to do. 0: not known. */
+bool profile_is_off(const struct candidate *c, uint64_t thread_insts);
 void profiler_baseline(struct profiler *profiler, double time_ns);
 /* Gives the profiler the compiled original, which it borrows for its life. Without effect where the
  * device does not compare. */

@@ -82,6 +82,37 @@ static json_t *sass_of(const struct candidate *c)
     return all;
 }
 
+/* What each source line cost; zeros are left out. */
+static json_t *costs_of(const struct counters *counters)
+{
+    json_t *all = json_array();
+
+    for (unsigned i = 0; i < counters->nr_lines; i++) {
+        const struct line_cost *l = &counters->lines[i];
+        const struct {
+            const char *name;
+            double value;
+        } costs[] = {{"warp_inst", l->warp_inst}, {"thread_inst", l->thread_inst},
+            {"global_requests", l->global_requests}, {"global_sectors", l->global_sectors},
+            {"global_sectors_ideal", l->global_sectors_ideal}, {"global_bytes", l->global_bytes},
+            {"shared_requests", l->shared_requests}, {"shared_wavefronts", l->shared_wavefronts},
+            {"shared_wavefronts_ideal", l->shared_wavefronts_ideal},
+            {"local_requests", l->local_requests}, {"atomics", l->atomics},
+            {"barriers", l->barriers}, {"branches", l->branches},
+            {"branches_divergent", l->branches_divergent}, {"stall_cycles", l->stall_cycles}};
+        json_t *line = json_pack("{s:I}", "line", (json_int_t)l->line);
+        enum wait_reason most;
+
+        for (size_t k = 0; k < sizeof(costs) / sizeof(costs[0]); k++)
+            if (costs[k].value != 0)
+                json_object_set_new(line, costs[k].name, json_real_or_null(costs[k].value));
+        if (line_waits_for(l, &most))
+            json_object_set_new(line, "waits_for", json_string(wait_reason_name(most)));
+        json_array_append_new(all, line);
+    }
+    return all;
+}
+
 static json_t *candidate_of(const struct candidate *c, bool whole)
 {
     json_t *node = json_pack("{s:I, s:I, s:s, s:s, s:o, s:s, s:o}", "node", (json_int_t)c->node,
@@ -105,6 +136,7 @@ static json_t *candidate_of(const struct candidate *c, bool whole)
         json_object_set_new(node, "confidence", json_real(c->explanation.confidence));
         json_object_set_new(node, "summary", json_text_or_null(c->explanation.summary));
         json_object_set_new(node, "findings", findings_of(&c->explanation));
+        json_object_set_new(node, "lines", costs_of(&c->profile.total));
         json_object_set_new(node, "machine_code", sass_of(c));
     }
     return node;
@@ -173,6 +205,11 @@ void report_json(struct str *out, const struct report_run *run)
         json_object_set_new(all, "model", spent_of(run->spent, run->run->models));
     json_object_set_new(all, "database", json_text_or_null(run->db_path));
     json_add(out, all, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+}
+
+json_t *report_candidate_value(const struct candidate *c)
+{
+    return candidate_of(c, true);
 }
 
 void report_candidate_json(struct str *out, const struct candidate *c)

@@ -11,6 +11,26 @@ json_t *json_text_or_null(const char *text)
     return string ? string : json_null();
 }
 
+json_t *json_any_text(const char *text)
+{
+    struct str clean = {0};
+    json_t *string;
+
+    if (!text)
+        return json_null();
+    for (size_t left = strlen(text); left > 0;) {
+        const size_t bytes = str_utf8_bytes(text, left);
+        const size_t step = bytes ? bytes : 1;
+
+        str_add_n(&clean, bytes ? text : "\xef\xbf\xbd", bytes ? bytes : 3);
+        text += step;
+        left -= step;
+    }
+    string = json_string(str_text(&clean));
+    str_finish(&clean);
+    return string ? string : json_null();
+}
+
 json_t *json_real_or_null(double value)
 {
     json_t *number = json_real(value);

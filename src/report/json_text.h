@@ -11,6 +11,9 @@
 json_t *json_text_or_null(const char *text);
 json_t *json_real_or_null(double value);
 
+/* A text of any bytes: U+FFFD stands for each byte that is not of UTF-8. NULL is null. */
+json_t *json_any_text(const char *text);
+
 /* The lines of a text as an array; NULL gives an empty array. */
 json_t *json_lines(const char *text);
 

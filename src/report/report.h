@@ -117,6 +117,7 @@ void report_runs_json(struct str *out, const struct store_run *runs, unsigned nr
 /* Adds all that is known of a candidate, with counters and advice (keet-opt run). */
 void report_candidate(struct str *out, const struct candidate *c);
 void report_candidate_json(struct str *out, const struct candidate *c);
+struct json_t *report_candidate_value(const struct candidate *c); /* the caller's */
 
 /* Adds the unified diff of two texts, with three lines of context; adds nothing when they are
  * equal. */

@@ -1,6 +1,7 @@
 /* Owns the trials of a session: picks of the search from asking to telling. */
 #include "run/in_flight.h"
 
+#include "run/moves.h"
 #include "run/session_parts.h"
 
 /* How long in_flight_collect waits for a model before the loop looks at the clock and signals
@@ -84,6 +85,7 @@ static struct trial *free_trial(struct session *s)
 static bool find_option(struct session *s, struct trial *t, struct err *err)
 {
     const struct search_pick *pick = &t->pick;
+    const struct option *option;
     bool found;
 
     arena_reset(t->arena);
@@ -92,14 +94,11 @@ static bool find_option(struct session *s, struct trial *t, struct err *err)
     t->parent = (struct candidate){.arena = t->arena, .task = s->task};
     if (!store_load_node(s->store, pick->parent, &t->parent, &found, err))
         return false;
-    for (unsigned i = 0; found && i < t->parent.nr_options; i++) {
-        if (session_move_id(&t->parent.options[i]) == pick->move) {
-            t->c.option = t->parent.options[i];
-            return true;
-        }
-    }
-    if (found && pick->move == session_move_id(&episode)) { /* a step of one needs no option */
-        t->c.option = episode;
+    option = found ? moves_find(&t->parent, pick->move) : NULL;
+    if (found && !option && pick->move == moves_id(&episode))
+        option = &episode; /* a step of one needs no option */
+    if (option) {
+        t->c.option = *option;
         return true;
     }
     return err_set(err, "node %lld has no move %u: the database was changed by another program",
@@ -148,7 +147,7 @@ bool in_flight_ask_again(
     static const enum search_moves moves[] = {[PICK_ANY] = SEARCH_ALL,
         [PICK_REQUEST] = SEARCH_WITH_ARM,
         [PICK_FILL] = SEARCH_WITHOUT_ARM};
-    struct search_move move = {.id = session_move_id(&episode)};
+    struct search_move move = {.id = moves_id(&episode)};
 
     if (noted->kind != PICK_FOLLOW)
         return search_ask_for(s->search, moves[noted->kind], pick);

@@ -1,4 +1,5 @@
 /* Owns the replay of a resumed tree. */
+#include "run/moves.h"
 #include "run/session_parts.h"
 
 static bool strange_tree(int64_t node, struct err *err)
@@ -21,7 +22,7 @@ static bool retell(struct session *s, int64_t node, const struct search_pick *pi
     if (!store_load_told(s->store, node, &c, &found, err))
         return false;
     if (!found || pick->node != node || pick->parent != c.parent ||
-        pick->move != session_move_id(&c.option))
+        pick->move != moves_id(&c.option))
         return strange_tree(node, err);
     session_tell(s, pick, &c);
     s->state.nr_evaluated += candidate_nr_repairs(&c);

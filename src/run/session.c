@@ -10,6 +10,7 @@
 #include "base/share.h"
 #include "base/str.h"
 #include "run/cutlass.h"
+#include "run/moves.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,11 +20,6 @@
 
 enum { DEFAULT_IN_FLIGHT = 4, FIRST_DESIGNS = 3, MOST_INSTRUCTIONS = 1 << 16 };
 
-uint32_t session_move_id(const struct option *option)
-{
-    return (uint32_t)option->action | (uint32_t)option->proposer << 8 | option->variant << 16;
-}
-
 void session_candidate(struct session *s, struct arena *arena, struct candidate *c, int64_t node,
     int64_t parent, struct option option)
 {
@@ -32,15 +28,6 @@ void session_candidate(struct session *s, struct arena *arena, struct candidate 
     c->parent = parent;
     c->seed = rng_mix(s->run.seed, (uint64_t)node);
     c->option = option;
-}
-
-/* The search learns over the whole tree what a move brings. A move is known by its text; what
- * models are asked is known by arms. */
-static uint32_t kind_of(const struct option *option)
-{
-    if (option->proposer == PROPOSER_MODEL || !option->what)
-        return 0;
-    return (uint32_t)hash_bytes(option->what, strlen(option->what), option->action).low;
 }
 
 /* What the search is told: the reward, and the moves that the new node offers. A node that was
@@ -59,15 +46,9 @@ static struct search_outcome outcome_of(
         log2(objective_gain(s->options->objective, &s->root.profile, &c->profile, c->speedup));
     if (c->recalled)
         return outcome;
-    moves = arena_array(arena, c->nr_options, sizeof(*moves));
-    for (unsigned i = 0; i < c->nr_options; i++) {
-        moves[i] = (struct search_move){.id = session_move_id(&c->options[i]),
-            .kind = kind_of(&c->options[i]),
-            .prior = c->options[i].prior};
-        propose_arm(&c->options[i], &moves[i]);
-        if (s->options->no_best)
-            moves[i].flags &= (uint8_t)~SEARCH_FROM_BEST;
-    }
+    moves = moves_of(c, arena);
+    for (unsigned i = 0; i < c->nr_options && s->options->no_best; i++)
+        moves[i].flags &= (uint8_t)~SEARCH_FROM_BEST;
     outcome.moves = moves;
     outcome.nr_moves = c->nr_options;
     return outcome;

@@ -44,9 +44,6 @@ struct session {
 void session_candidate(struct session *s, struct arena *arena, struct candidate *c, int64_t node,
     int64_t parent, struct option option);
 
-/* The number by which the search knows a move. */
-uint32_t session_move_id(const struct option *option);
-
 /* Do requests to models know of nothing but the original? */
 bool session_is_independent(const struct session *s);
 

@@ -39,6 +39,7 @@ static bool make_ready(struct station *station, struct err *err)
 {
     const struct checker_options checker = {.screen = !station->options->no_screen,
         .nr_threads = station->options->device.nr_threads,
+        .timed_insts = station->timed_insts,
         .widen = widen_original,
         .owner = &station->widen};
     const struct profiler_options profiler = {.energy = station->options->energy,
@@ -104,15 +105,6 @@ static bool would_be_fastest(const struct station *station, const struct candida
     return c->node > 0 && (least_ns <= 0 || c->profile.time_ns < least_ns);
 }
 
-/* Sampled blocks may be those with little to do. */
-static bool is_off(const struct candidate *c, uint64_t thread_insts)
-{
-    const double counted = (double)thread_insts,
-                 sampled = counters_get(&c->profile.total, METRIC_THREAD_INST);
-
-    return counted > 0 && sampled > 0 && (counted > 1.25 * sampled || sampled > 1.25 * counted);
-}
-
 bool station_confirm(struct station *station, struct candidate *c, struct err *err)
 {
     const bool modelled = station->device->ops->time_from == PROV_MODELLED;
@@ -127,7 +119,8 @@ bool station_confirm(struct station *station, struct candidate *c, struct err *e
         return false;
     if (c->verdict != VERDICT_OK)
         c->speedup = 0;
-    else if (modelled && is_off(c, thread_insts) && !profile_whole(station->profiler, c, err))
+    else if (modelled && profile_is_off(c, thread_insts) &&
+             !profile_whole(station->profiler, c, err))
         return false;
     if (c->verdict == VERDICT_OK && would_be_fastest(station, c))
         station->fastest_ns = c->profile.time_ns;

@@ -25,6 +25,7 @@ struct station {
     bool knows_original;  /* the profiler knows the original */
     bool searches;        /* many variants come: set after station_at */
     bool confirms_slower; /* station_confirm compares slow candidates, too: set after station_at */
+    uint64_t timed_insts; /* as checker_options has it; 0: for a search. Set after station_at */
 };
 
 /* All borrowed. */

@@ -1,6 +1,7 @@
 """Cases of what a model may answer: each is one reply that NVRTC may take and that the parser, the
 emulator or the store must survive."""
 CASES = []
+REPLIES = []  # (name, text, or a function that gives it)
 
 CONTRACT = """\
 #pragma keet size   N = 4096
@@ -38,6 +39,7 @@ def reply(name, seconds, text, long=False, never=None):
             bench.put("user.cu", answer.split("```cuda\n")[1].split("\n```")[0])
             bench.run("user.cu", "--budget", "1", "-q", "--device", "emu", "--threads", "1", never=never)
     CASES.append((name, seconds, long, run))
+    REPLIES.append((name, text))
 
 
 def source(before="", body=BODY, contract=CONTRACT, after="", name="scale"):

@@ -109,9 +109,9 @@ const char *ask_known(const struct ask_values *values, struct arena *arena)
         phrase_findings(arena, values->c));
 }
 
-const char *ask_code(const char *reply, struct arena *arena, const char **why)
+const char *ask_code(const char *reply, const char *base, struct arena *arena, const char **why)
 {
-    const struct reply r = reply_read(arena, reply, "", false);
+    const struct reply r = reply_read(arena, reply, base, false);
 
     *why = r.kind == REPLY_SOURCE ? NULL : r.why;
     return r.kind == REPLY_SOURCE ? r.source : NULL;

@@ -66,7 +66,8 @@ bool ask_put(struct ask *ask, unsigned model, const char *purpose,
     const struct ask_message *messages, unsigned nr, struct arena *arena, struct model_call *call,
     struct err *err);
 
-/* The kernel file in a reply, in the arena; NULL: there is none, and *why says so in a sentence. */
-const char *ask_code(const char *reply, struct arena *arena, const char **why);
+/* The kernel file in a reply, in the arena; NULL: there is none, and *why says so in a sentence.
+ * base: the file that a reply of edits was shown; "": none. */
+const char *ask_code(const char *reply, const char *base, struct arena *arena, const char **why);
 
 #endif

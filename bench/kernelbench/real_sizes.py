@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""KernelBench's problems at their real sizes, without a card: a search from a plain kernel of ours, beside the times that KernelBench
+publishes for PyTorch on an H100 (bench/time/points.txt).
+
+    real_sizes.py tasks FOLDER [NAME...]         writes FOLDER/NAME.cu and FOLDER/list.txt, for keet-opt campaign
+    real_sizes.py score FOLDER RESULTS.json      prints the table in Markdown; what was judged is kept in FOLDER/judged.json
+
+A winner is judged anew: checked and timed with another seed than the search's, and timed once more at sizes that the search never saw,
+the first of the sizes at three eighths. Needs the package keet (src/python) and NumPy."""
+import argparse
+import json
+import re
+import statistics
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "bench" / folder) for folder in ("time", "score", "explain")]
+import points  # noqa: E402
+import stats  # noqa: E402
+from score import geomean, score  # noqa: E402
+
+SOURCE = re.compile(r"KernelBench level(\d) (\S+)")
+OTHER_SEED = 2
+
+
+def problems():
+    """The points that KernelBench timed: {name: row}, with its level and its name there."""
+    found = {}
+    for row in points.read():
+        named = SOURCE.match(row["source"])
+        if named:
+            found[row["name"]] = dict(row, level=int(named[1]), problem=named[2])
+    return found
+
+
+def write_tasks(options):
+    options.folder.mkdir(parents=True, exist_ok=True)
+    rows, lines = problems(), []
+    unknown = set(options.names) - set(rows)
+    if unknown:
+        sys.exit(f"no problem of points.txt: {', '.join(sorted(unknown))}")
+    for name, row in rows.items():
+        if options.names and name not in options.names:
+            continue
+        file = options.folder / f"{name}.cu"
+        text = points.text_of(row)
+        if not file.exists() or file.read_text() != text:
+            file.write_text(text)
+        lines.append(f"{file.resolve()} --name {name} --level {row['level']}\n")
+    (options.folder / "list.txt").write_text("".join(lines))
+
+
+# ---- judging ----
+
+def other_sizes(text):
+    """The file with its first size at three eighths: no power of two, and other dimensions keep their relation."""
+    line = re.search(r"^#pragma keet size .*$", text, re.M)[0]
+    first = re.search(r"(\w+) = (\d+)", line)
+    smaller = line.replace(first[0], f"{first[1]} = {max(1, int(first[2]) * 3 // 8)}", 1)
+    return text.replace(line, smaller), f"{first[1]} = {max(1, int(first[2]) * 3 // 8)}"
+
+
+def judge(keet, original, winner):
+    """Both kernels anew: {verdict, plain_ns, best_ns, roofline_ns, other, other_speedup}."""
+    run = keet.explain(original, winner)
+    found = {"verdict": run.verdict, "reason": run.reason}
+    if not run.ok:
+        return found
+    found |= {"plain_ns": run.time_ns * run.speedup, "best_ns": run.time_ns,
+              "roofline_ns": (run.limits or {}).get("roofline_ns") or None}
+    smaller, found["other"] = other_sizes(original)
+    try:
+        again = keet.run(smaller, other_sizes(winner)[0])
+        found["other_verdict"], found["other_speedup"] = again.verdict, again.speedup
+    except RuntimeError as error:   # the plain kernel has no such sizes
+        found["other_verdict"], found["other_speedup"] = str(error), None
+    return found
+
+
+def judged(folder, tasks):
+    """{name: what judge says}; what an earlier call judged is read back where the winner is the same."""
+    import keet as package
+    kept = folder / "judged.json"
+    known = json.loads(kept.read_text()) if kept.exists() else {}
+    with package.Keet(processes=1, device="emu:h100", seed=OTHER_SEED) as keet:
+        for task in tasks:
+            name = task["task"]
+            original = (folder / f"{name}.cu").read_text()
+            winner = Path(task["output"]).read_text() if task["output"] and Path(task["output"]).exists() else original
+            if known.get(name, {}).get("winner") != winner:
+                known[name] = dict(judge(keet, original, winner), winner=winner)
+                kept.write_text(json.dumps(known, indent=1))
+                print(f"{name}: {known[name]['verdict']}", file=sys.stderr, flush=True)
+    return known
+
+
+# ---- the table ----
+
+def interval(figure):
+    if figure["value"] is None:
+        return "-"
+    low, high = figure["interval"] or (figure["value"],) * 2
+    return f"{figure['value']:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def spearman(a, b):
+    return statistics.correlation(stats.ranks(a), stats.ranks(b))
+
+
+def sums(rows, column):
+    """By bench/score/score.py, which defines the figures; intervals are 95%."""
+    of = score([r[column] if r["right"] else None for r in rows])
+    names = ("fast_1", "fast_1.5", "fast_2", "geomean_all")
+    return ", ".join(f"{name} {interval(of[name])}" for name in names) + f", {len(rows)} problems"
+
+
+def table(folder, results):
+    known, rows = problems(), []
+    tasks = [t for t in results["tasks"] if t["task"] in known]
+    verdicts = judged(folder, tasks)
+    for task in tasks:
+        row, found = known[task["task"]], verdicts[task["task"]]
+        one = dict(found, name=row["problem"], level=row["level"], torch_us=row["measured_us"],
+                   launches=row["launches"], right=found["verdict"] == "ok", evaluated=task["evaluated"])
+        if one["right"]:
+            plain_us, best_us = found["plain_ns"] / 1e3, found["best_ns"] / 1e3
+            one |= {"plain_us": plain_us, "best_us": best_us, "error": plain_us / row["measured_us"],
+                    "over_torch": row["measured_us"] / best_us, "over_plain": plain_us / best_us,
+                    "peak": found["roofline_ns"] / found["best_ns"] if found["roofline_ns"] else None}
+        rows.append(one)
+    return rows
+
+
+def lines_of(rows):
+    yield ("| level | problem | PyTorch, measured, us | plain kernel, modelled, us | modelled over measured | best, modelled, us | "
+           "measured over modelled | over the plain kernel | of the roofline | at other sizes, over the plain kernel |")
+    yield "|--:|---|--:|--:|--:|--:|--:|--:|--:|---|"
+    for r in rows:
+        if not r["right"]:
+            yield f"| {r['level']} | {r['name']} | {r['torch_us']:.4g} | {r['verdict']}: {r['reason']} | | | | | | |"
+            continue
+        peak = f"{100 * r['peak']:.0f}%" if r["peak"] else "-"
+        other = f"{r['other_speedup']:.2f} ({r['other']})" if r["other_speedup"] else f"{r['other_verdict']} ({r['other']})"
+        yield (f"| {r['level']} | {r['name']} | {r['torch_us']:.4g} | {r['plain_us']:.4g} | {r['error']:.2f} | {r['best_us']:.4g} | "
+               f"{r['over_torch']:.2f} | {r['over_plain']:.2f} | {peak} | {other} |")
+
+
+def summary_of(rows):
+    for level in sorted({r["level"] for r in rows}):
+        of_level = [r for r in rows if r["level"] == level]
+        yield f"- Level {level}, PyTorch's measured time over the best kernel's modelled time: {sums(of_level, 'over_torch')}."
+        yield f"- Level {level}, the plain kernel's modelled time over the best kernel's: {sums(of_level, 'over_plain')}."
+    right = [r for r in rows if r["right"]]
+    errors = [max(r["error"], 1 / r["error"]) for r in right] or [1.0]
+    yield (f"- The model's error where both times are known, plain kernel against PyTorch: {geomean(errors):.3f} (geometric mean), at most "
+           f"{max(errors):.2f}. A figure of measured over modelled holds no better than this.")
+    single = [r for r in right if r["launches"] == 1]
+    if len(single) > 1:
+        yield (f"- Spearman of modelled against measured over the {len(single)} operators that PyTorch runs as one plain kernel: "
+               f"{spearman([r['torch_us'] for r in single], [r['plain_us'] for r in single]):.3f}.")
+    peaks = [r["peak"] for r in right if r["peak"]]
+    if peaks:
+        yield f"- Of the roofline of the task's own work and bytes: {100 * geomean(peaks):.0f}% (geometric mean of {len(peaks)})."
+    others = [r["other_speedup"] for r in right if r["other_speedup"]]
+    same = [r["over_plain"] for r in right if r["other_speedup"]]
+    if others:
+        yield (f"- At sizes that the search never saw: {geomean(others):.2f} over the plain kernel, where at the problem's own sizes it is "
+               f"{geomean(same):.2f} ({len(others)} problems).")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts = parser.add_subparsers(dest="part", required=True)
+    tasks = parts.add_parser("tasks")
+    tasks.add_argument("folder", type=Path)
+    tasks.add_argument("names", nargs="*")
+    score = parts.add_parser("score")
+    score.add_argument("folder", type=Path)
+    score.add_argument("results", type=Path)
+    options = parser.parse_args()
+    if options.part == "tasks":
+        write_tasks(options)
+        return
+    rows = table(options.folder, json.loads(options.results.read_text()))
+    print("\n".join(summary_of(rows)), end="\n\n")
+    print("\n".join(lines_of(rows)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# KernelBench without a card: a search for each problem that has a plain kernel of ours (bench/time/points.txt, 50 of level 1), at the
+# problem's real sizes on the emulator, beside the times that KernelBench publishes for PyTorch on an H100.
+#
+#   bench/kernelbench/run.sh [--budget N] [--jobs N] [--out FOLDER] [NAME...]
+#
+# Default: --budget 20 --jobs 1, all problems, results/kernelbench. Writes FOLDER/real_sizes.md. May be killed: the same command goes on.
+# The searches are in keet-out/kernelbench-BUDGET*.campaign. No model is asked, and neither PyTorch nor KernelBench is needed.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+budget=20 jobs=1 out=results/kernelbench names=()
+while [ $# -gt 0 ]; do
+    case $1 in
+    --budget) budget=$2 && shift ;;
+    --jobs) jobs=$2 && shift ;;
+    --out) out=$2 && shift ;;
+    -*) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+    *) names+=("$1") ;;
+    esac
+    shift
+done
+
+build=$(realpath "${BUILD:-build/release}")
+export KEET_LIBRARY=$build/libkeet.so PYTHONPATH=src/python PYTHONDONTWRITEBYTECODE=1
+python=/usr/bin/python3
+"$python" -c 'import numpy' 2>/dev/null || python=python3
+work=keet-out/kernelbench
+"$python" bench/kernelbench/real_sizes.py tasks "$work" "${names[@]}"
+campaign=$work-$budget$([ ${#names[@]} -eq 0 ] || printf -- '-%s' "${names[@]}").campaign
+made=$(cd bench && python3 -c 'import stamp
+print("at commit", stamp.commit("src", "search", "bench/kernelbench", "bench/time"), "on", stamp.processor())')
+if [ -d "$campaign" ]; then
+    "$build/keet-opt" campaign "$campaign" --resume --jobs "$jobs" >&2
+else
+    "$build/keet-opt" campaign "$work/list.txt" --out "$campaign" --budget "$budget" --jobs "$jobs" \
+        --device emu:h100 --threads 1 >&2
+fi
+"$build/keet-opt" results "$campaign" --json >"$work/results.json"
+mkdir -p "$out"
+new=$(mktemp -p keet-out)
+{
+    cat <<END
+# KernelBench's problems at their real sizes, without a card
+
+\`bench/kernelbench/run.sh --budget $budget${names[*]:+ ${names[*]}}\` $made; seed 1, judged with seed 2. No model was asked.
+
+PyTorch's times are measured, by KernelBench on an H100 (results/timing/H100_Modal, PyTorch 2.9 eager). Ours are modelled, by emu:h100.
+"Measured over modelled" divides one by the other, so that it is no measured speedup: the column "modelled over measured" says how far the
+model is off where a plain kernel of ours stands for the same operator. A winner is right when it passes the check once more, with
+another seed than the search's.
+
+END
+    "$python" bench/kernelbench/real_sizes.py score "$work" "$work/results.json"
+} >"$new"
+mv "$new" "$out/real_sizes.md"
+chmod 644 "$out/real_sizes.md"
