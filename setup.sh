@@ -11,9 +11,10 @@
 # without one, NVIDIA's wheels go to .deps/cuda (include/ and lib/, about 400 MB). No GPU or driver
 # is needed.
 #
-# Three tests of the label gpu get more from PyPI when they first run, and are skipped, visibly, where
-# they cannot: cuda-bindings and numba (80 MB), third-party programs for the software driver; and
-# NVIDIA's nvdisasm (5 MB), which our reading of machine code is compared with. All into .deps.
+# Four tests get more from PyPI when they first run, and are skipped, visibly, where they cannot. Those of
+# the label gpu: cuda-bindings and numba (80 MB), third-party programs for the software driver; and
+# NVIDIA's nvdisasm (5 MB), which our reading of machine code is compared with. mcp_sdk: the Python SDK of
+# the Model Context Protocol (mcp, 50 MB). All into .deps.
 set -euo pipefail
 cd "$(dirname "$0")"
 

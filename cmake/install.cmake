@@ -18,6 +18,9 @@ install(TARGETS keet-opt RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS keet LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES src/lib/keet.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY prompts kernels DESTINATION ${CMAKE_INSTALL_DATADIR}/keet-opt)
+# What `keet-opt mcp` serves.
+install(FILES docs/reference/task-language.md DESTINATION ${CMAKE_INSTALL_DATADIR}/keet-opt/docs/reference)
+install(FILES docs/how-to/agents.md DESTINATION ${CMAKE_INSTALL_DATADIR}/keet-opt/docs/how-to)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

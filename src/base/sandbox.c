@@ -50,20 +50,24 @@ static long landlock_abi(void)
     return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
 
+/* All rights to files that this kernel knows, but for those of devices. */
+static uint64_t rights_to_files(void)
+{
+    const long abi = landlock_abi();
+
+    return RIGHTS_V1 | (abi >= 2 ? RIGHT_REFER : 0) | (abi >= 3 ? RIGHT_TRUNCATE : 0);
+}
+
 /* A new ruleset under which every right to files that this kernel knows is denied; -1: no Landlock.
  * alone: no TCP, and no signal to processes outside either. */
 static int deny_all(bool alone)
 {
     const long abi = landlock_abi();
-    struct ruleset_rights rights = {.files = RIGHTS_V1};
+    struct ruleset_rights rights = {.files = rights_to_files()};
     size_t bytes = sizeof(rights.files);
 
     if (abi < 1)
         return -1;
-    if (abi >= 2)
-        rights.files |= RIGHT_REFER;
-    if (abi >= 3)
-        rights.files |= RIGHT_TRUNCATE;
     if (alone && abi >= ABI_IOCTL)
         rights.files |= RIGHT_IOCTL;
     if (alone && abi >= ABI_NET) {
@@ -102,6 +106,23 @@ bool sandbox_files(const char *const *readable, const char *const *writable)
     for (const char *const *path = writable; ok && path && *path; path++)
         ok = allow(ruleset, *path, LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE,
             LANDLOCK_ACCESS_FS_READ_DIR);
+    return enforce(ruleset, ok);
+}
+
+bool sandbox_within(const char *const *runnable, const char *const *writable)
+{
+    const uint64_t looks = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE;
+    const uint64_t of_files =
+        rights_to_files() & (looks | LANDLOCK_ACCESS_FS_WRITE_FILE | (uint64_t)RIGHT_TRUNCATE);
+    const int ruleset = deny_all(false);
+    bool ok = true;
+
+    if (ruleset < 0)
+        return false;
+    for (const char *const *path = runnable; ok && *path; path++)
+        ok = allow(ruleset, *path, looks, LANDLOCK_ACCESS_FS_READ_DIR);
+    for (const char *const *path = writable; ok && *path; path++)
+        ok = allow(ruleset, *path, of_files, rights_to_files());
     return enforce(ruleset, ok);
 }
 

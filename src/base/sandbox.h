@@ -22,6 +22,11 @@ bool sandbox_files(const char *const *readable, const char *const *writable);
  * False: something of that could not be set up. */
 bool sandbox_look_only(const char *const *runnable);
 
+/* From now on this process and those that it starts may read and run files at and below `runnable`,
+ * and do with files at and below `writable` what they like (both ended by NULL), and touch no other
+ * file. Paths that do not exist are skipped. False: the kernel has no Landlock. */
+bool sandbox_within(const char *const *runnable, const char *const *writable);
+
 /* From now on no thread of this process can open a connection, start a program, trace or signal
  * another process, or change what is mounted: such calls fail with EPERM. Needs seccomp; false when
  * the kernel does not have it. */

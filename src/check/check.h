@@ -64,6 +64,10 @@ bool check_timed(
 bool check_after_timing(struct checker *checker, struct candidate *c, struct device_module *module,
     const struct device_launch *launches, const struct run_buffers *buffers, struct err *err);
 
+/* Tells about how many warp instructions the original takes at the timed sizes, so that check_timed
+ * need not find out that this is too long. */
+void check_original_takes(struct checker *checker, double warp_insts);
+
 /* Does beforehand what check_timed and doubtful differences need once for all candidates: for a
  * caller that goes on in several processes. */
 bool check_prepare(struct checker *checker, struct err *err);

@@ -38,11 +38,12 @@ struct checker {
     unsigned nr_seeds;
     uint64_t step_limit;
     uint64_t timed_insts;
-    uint64_t try_limit; /* of the reference, while sizes are tried; 0: none */
-    uint64_t try_seed;  /* of the reference's warp order; 0: warps run in their natural order */
-    bool sanitize;      /* the finer checks are on */
-    bool oblivious;     /* they find the same in the original on all inputs of a size */
-    bool unvetted;      /* the original, being costly, has not run under the finer checks yet */
+    double original_insts; /* warp instructions of the original at the timed sizes; 0: not known */
+    uint64_t try_limit;    /* of the reference, while sizes are tried; 0: none */
+    uint64_t try_seed;     /* of the reference's warp order; 0: warps run in their natural order */
+    bool sanitize;         /* the finer checks are on */
+    bool oblivious;        /* they find the same in the original on all inputs of a size */
+    bool unvetted;         /* the original, being costly, has not run under the finer checks yet */
     struct check_shape *shapes;
     uint64_t *costs; /* thread instructions of the reference, per shape */
     unsigned nr_shapes, nr_explicit;

@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +25,7 @@ static uint64_t whole_limit(const struct checker *k)
 
 enum {
     TIMED_MAX_BYTES = 384 << 20, /* the host holds five copies */
-    NR_STRETCHES = 8,            /* of consecutive blocks, in a sample */
-    MOST_TRIES = 5               /* smaller and smaller samples */
+    NR_STRETCHES = 8 /* of consecutive blocks, in a sample; fewer where blocks are long */
 };
 
 struct timed {
@@ -36,6 +36,7 @@ struct timed {
     uint64_t thread_insts;
     double stretch; /* a sample: the share of the grid that each stretch has; 0: whole */
     double at[NR_STRETCHES];
+    unsigned step;      /* every so many of the stretches run */
     bool done_by_shape; /* one of the checked sizes is the timed one */
 };
 
@@ -84,7 +85,7 @@ static bool list_blocks(const struct timed *t, const struct plan *plan, const st
         return false;
     nr = (uint64_t)config.grid[0] * config.grid[1] * config.grid[2];
     *list = (struct block_list){arena_array(arena, nr + 1, sizeof(uint64_t)), 0};
-    for (unsigned s = 0; s < NR_STRETCHES; s++) {
+    for (unsigned s = 0; s < NR_STRETCHES; s += t->step) {
         uint64_t from = (uint64_t)(t->at[s] * (double)nr),
                  to = (uint64_t)((t->at[s] + t->stretch) * (double)nr) + 1;
 
@@ -126,22 +127,58 @@ static bool run_at(struct checker *k, const struct plan *plan, const struct comp
     return check_run(&run, arena, outputs, result, err);
 }
 
+/* Fewer blocks: an eighth of each stretch, and where these have one block, half the stretches.
+ * False: no smaller sample than this. */
+static bool shrink_sample(struct timed *t, double nr_blocks)
+{
+    if (t->stretch <= 0) {
+        t->stretch = 1.0 / (16 * NR_STRETCHES);
+        t->step = 1;
+    } else if (t->stretch * nr_blocks > 1) {
+        t->stretch /= 8;
+    } else if (t->step < NR_STRETCHES) {
+        t->step *= 2;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* The first sample, or the next smaller one, that should not take too long. */
+static bool next_sample(const struct checker *k, struct timed *t)
+{
+    const struct env env = plan_env(t->arena, &k->oracle, &k->task->timed);
+    struct launch_config config;
+    struct err ignored;
+    double nr;
+    bool more;
+
+    if (!launch_resolve(&k->oracle.launches[0], &env, &config, &ignored))
+        return false;
+    nr = (double)config.grid[0] * config.grid[1] * config.grid[2];
+    do {
+        more = shrink_sample(t, nr);
+    } while (more && (t->step < NR_STRETCHES) &&
+             k->original_insts * fmax(t->stretch, 1 / nr) * NR_STRETCHES / t->step >
+                 (double)(whole_limit(k) / 4));
+    return more;
+}
+
 /* Runs the original whole, or where that takes too long a sample of its blocks. */
 static bool run_original(struct checker *k, struct err *err)
 {
     struct timed *t = k->timed;
     const bool can_sample = k->device->ops->catches_stray && k->oracle.nr_launches == 1;
-    struct device_result result;
+    struct device_result result = {.verdict = VERDICT_TIMEOUT};
     struct arena *arena = arena_create();
-    bool ok;
+    bool ok = true;
 
-    ok = run_at(k, &k->oracle, k->original, k->module, false,
-        can_sample ? whole_limit(k) : 8 * whole_limit(k), 0, arena, &t->outputs, &result, err);
     for (unsigned s = 0; s < NR_STRETCHES; s++)
         t->at[s] = ((double)s + (double)(rng_mix(timed_seed(), s) >> 11) * 0x1p-53) / NR_STRETCHES;
-    for (unsigned try = 0;
-         ok && can_sample && result.verdict == VERDICT_TIMEOUT && try < MOST_TRIES; try++) {
-        t->stretch = t->stretch > 0 ? t->stretch / 8 : 1.0 / (16 * NR_STRETCHES);
+    if (!can_sample || k->original_insts <= (double)whole_limit(k))
+        ok = run_at(k, &k->oracle, k->original, k->module, false,
+            can_sample ? whole_limit(k) : 8 * whole_limit(k), 0, arena, &t->outputs, &result, err);
+    while (ok && can_sample && result.verdict == VERDICT_TIMEOUT && next_sample(k, t)) {
         for (unsigned i = 0; i < k->task->nr_arrays; i++) /* what the run before left */
             memset(t->outputs.bytes[i], POISON_FIRST,
                 array_bytes(&k->task->arrays[i], t->outputs.nr[i]));
@@ -425,6 +462,12 @@ bool check_after_timing(struct checker *k, struct candidate *c, struct device_mo
         return candidate_fail(c, result.verdict, result.line, "%s:%u: %s (at %s%s)",
             file_name(c->task->path), result.line, result.text, said, when);
     return read_outputs(k, buffers, err) && judge(k, c, false, when, &k->timed->outputs, err);
+}
+
+void check_original_takes(struct checker *k, double warp_insts)
+{
+    if (!k->task->reference && warp_insts > 0)
+        k->original_insts = warp_insts;
 }
 
 bool check_prepare(struct checker *k, struct err *err)

@@ -168,6 +168,17 @@ const struct command command_table[NR_VERBS] = {
         .further = "keet-opt campaign night.txt --time 8h --jobs 4\n"
                    "keet-opt campaign night.campaign --resume",
         .run = cmd_campaign},
+    [VERB_MCP] = {"mcp", GROUP_PROGRAM, .takes = TAKES_FILES, .least = 0, .most = 1,
+        .usage = "mcp [FOLDER] [options]",
+        .summary = "serve coding agents by the Model Context Protocol",
+        .text =
+            "A server on standard input and output, started by an agent. Its tools are check, "
+            "compare, run, explain, sanitize, tune, optimize, init, results and show, over kernels "
+            "in FOLDER (default: the current one) and kernels as text. Nothing outside of FOLDER "
+            "is read or written, but what belongs to the program and to CUDA. The options given "
+            "here hold for all calls.",
+        .example = "keet-opt mcp", .further = "keet-opt mcp kernels --device emu --jobs 4",
+        .run = cmd_mcp},
     [VERB_DOCTOR] = {"doctor", GROUP_PROGRAM, .takes = TAKES_NOTHING, .least = 0, .most = 0,
         .usage = "doctor [--json]", .summary = "what is there, what is not, why, and what to do",
         .example = "keet-opt doctor", .run = cmd_doctor},

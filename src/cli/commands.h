@@ -68,6 +68,7 @@ bool cmd_watch(const struct options *options, int *status, struct err *err);
 bool cmd_stop(const struct options *options, int *status, struct err *err);
 bool cmd_show(const struct options *options, int *status, struct err *err);
 bool cmd_diff(const struct options *options, int *status, struct err *err);
+bool cmd_mcp(const struct options *options, int *status, struct err *err);
 bool cmd_doctor(const struct options *options, int *status, struct err *err);
 bool cmd_completion(const struct options *options, int *status, struct err *err);
 bool cmd_help(const struct options *options, int *status, struct err *err);

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "device/device.h"
+#include "mcp/mcp.h"
 #include "propose/propose.h"
 #include "run/loop.h"
 
@@ -17,6 +18,7 @@ static void on_signal(int number)
     device_interrupt();
     loop_interrupt();
     campaign_interrupt();
+    mcp_interrupt();
     signal(number, SIG_DFL); /* a second signal ends the process */
 }
 

@@ -10,7 +10,7 @@
 #define ASKS_MODELS (SEARCH | V(EXPLAIN) | V(WRITE))
 #define READS_HOST_CODE (SEARCH | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(PATCH))
 #define USES_DEVICE                                                                                \
-    (SEARCH | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(WRITE) | V(SERVE))
+    (SEARCH | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(WRITE) | V(SERVE) | V(MCP))
 #define LOOKS_AT_RUN                                                                               \
     (V(STATUS) | V(WATCH) | V(RESULTS) | V(SHOW) | V(DIFF) | V(CALLS) | V(REPORT) | V(EXPORT))
 #define PRINTS_JSON                                                                                \
@@ -197,8 +197,8 @@ const struct option_row option_table[] = {
         .help = "tokens of all models together"},
     {"cost", 0, "USD", V(CAMPAIGN), SECTION_CAMPAIGN, DOLLARS(campaign.cost),
         .help = "cost of all models together"},
-    {"jobs", 0, "N", V(CAMPAIGN), SECTION_CAMPAIGN, COUNT(campaign.jobs, 1, 1024),
-        .help = "processes at once (default: one per GPU or core)"},
+    {"jobs", 0, "N", V(CAMPAIGN) | V(MCP), SECTION_CAMPAIGN, COUNT(campaign.jobs, 1, 1024),
+        .help = "processes at once (default: one per GPU or core; mcp: calls at once, default 2)"},
     {"rounds", 0, "N", V(CAMPAIGN), SECTION_CAMPAIGN, COUNT(campaign.rounds, 1, 32),
         .help = "slices of a task's budget; what converged tasks leave moves to those that gain "
                 "(default 4; 1: every task gets exactly its budget)"},

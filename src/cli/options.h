@@ -29,6 +29,7 @@ enum verb {
     VERB_REPORT,
     VERB_EXPORT,
     VERB_CAMPAIGN,
+    VERB_MCP,
     VERB_DOCTOR,
     VERB_COMPLETION,
     VERB_HELP,

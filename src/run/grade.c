@@ -205,7 +205,7 @@ static bool check_in_processes(
     atomic_init(next, 0);
     fflush(NULL);
     for (; nr < nr_processes && ok; nr++) {
-        files[nr] = tmpfile();
+        files[nr] = fdopen(memfd_create("grades", MFD_CLOEXEC), "w+");
         pids[nr] = files[nr] ? fork() : -1;
         if (pids[nr] == 0)
             _exit(check_some(g, next, files[nr]));

@@ -69,6 +69,8 @@ static bool know_original(struct station *station, struct err *err)
     if (station->knows_original || original->profile.time_ns <= 0)
         return true;
     profiler_baseline(station->profiler, original->profile.time_ns);
+    check_original_takes(
+        station->checker, counters_get(&original->profile.total, METRIC_WARP_INST));
     station->knows_original = profiler_original(station->profiler, original, err);
     return station->knows_original;
 }

@@ -254,6 +254,16 @@ def test_a_fault_at_the_timed_size_is_on_record():
             assert number == 0 or of_node[number] == (verdict, text), (number, nodes, calls)
 
 
+def test_a_sample_of_few_long_blocks():
+    # Eight of the 32 blocks would take too long: fewer of them are the sample.
+    with open(os.path.join(os.environ["KEET_SHARE"], "kernels", "softmax.cu")) as file:
+        softmax = file.read()
+    late = softmax.replace("int i = 0; i < cols; i++)\n            sum", "int i = 0; i < cols >> (rows > 4000 && cols > 1000); i++)\n            sum")
+    assert late != softmax
+    nodes, _ = searched(softmax, [late], 1)
+    assert nodes[1][0] == "wrong" and "timed" in nodes[1][1], nodes
+
+
 def test_one_block_of_many_works():
     # A sample of the blocks would miss the one that works.
     one = LONG.replace("ceil_div(N,64), 64", "65536, 64").replace("    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < N)",

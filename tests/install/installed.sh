@@ -24,6 +24,18 @@ grep -q '"text": ".*moved to here/bin/../share/keet-opt/prompts"' doctor.json
 lib=$(dirname "$(find "$at" -name libkeet-cuda.so)")
 KEET_CUDA_DRIVER=$lib/libkeet-cuda.so "$at/bin/keet-opt" run saxpy.cu --device gpu --cache '' -q >gpu.txt
 [ -e "$lib/swdriver/libcuda.so.1" ]
+# An agent reads an installed page; a call of an agent runs confined, and finds all that it needs.
+coproc server { "$at/bin/keet-opt" mcp --device emu --cache ''; }
+exec 3<&"${server[0]}" 4>&"${server[1]}" # bash forgets them when the server ends
+echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}' >&4
+echo '{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"keet://docs/agents"}}' >&4
+echo '{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"run","arguments":{"kernel":"saxpy.cu"}}}' >&4
+for answer in hello agents called; do
+    IFS= read -r -t 120 -u 3 "$answer"
+done
+grep -q 'coding agent' <<<"$agents"
+grep -q '"verdict":"ok"' <<<"$called"
+exec 4>&-
 for file in man/man1/keet-opt.1 bash-completion/completions/keet-opt \
     zsh/site-functions/_keet-opt fish/vendor_completions.d/keet-opt.fish; do
     [ -s "$at/share/$file" ]

@@ -54,9 +54,8 @@ struct sim {
     const struct chip *chip;
     struct sim_warp warps[MAX_WARPS]; /* warp i is scheduler i % nr_schedulers' */
     /* By scheduler and place: when the next event can issue; INFINITY at a barrier and where there
-     * is no warp. And how many warps had started with it. */
-    double ready[MAX_SCHEDULERS][MAX_WARPS];
-    uint64_t age[MAX_SCHEDULERS][MAX_WARPS];
+     * is no warp. And how many warps had started with it, times MAX_WARPS, plus the place. */
+    double ready[MAX_SCHEDULERS][MAX_WARPS], age[MAX_SCHEDULERS][MAX_WARPS];
     unsigned nr_places;       /* a multiple of PLACES_ABREAST */
     struct sim_block *blocks; /* resident slots */
     unsigned nr_slots, warps_per_block, nr_schedulers;
@@ -113,6 +112,10 @@ static void update_next(struct sim *s, unsigned scheduler)
     const double *ready = s->ready[scheduler];
     double earliest[PLACES_ABREAST];
 
+    if (ready[s->greedy[scheduler]] <= s->issue_free[scheduler]) {
+        s->next[scheduler] = s->issue_free[scheduler];
+        return;
+    }
     /* several chains of comparisons, since one would wait for itself */
     memcpy(earliest, ready, sizeof(earliest));
     for (unsigned i = PLACES_ABREAST; i < s->nr_places; i += PLACES_ABREAST)
@@ -221,7 +224,7 @@ static void start_warp(
     memset(w->reg, 0, (s->program->nr_regs + 1) * sizeof(*w->reg));
     memset(w->reason, 0, s->program->nr_regs + 1);
     w->block = block;
-    s->age[w->scheduler][w->place] = ++s->nr_warps;
+    s->age[w->scheduler][w->place] = (double)(++s->nr_warps * MAX_WARPS + w->place);
     w->events = trace->events;
     w->nr = (size_t)((double)trace->nr * s->cut);
     if (w->nr == 0)
@@ -438,23 +441,19 @@ static void issue(struct sim *s, unsigned number, double now)
  * "Analyzing Modern NVIDIA GPU cores", arXiv 2503.20481, section 5.1.2: greedy, then youngest). */
 static unsigned pick_warp(struct sim *s, unsigned scheduler, double now)
 {
-    const double *ready = s->ready[scheduler];
-    const uint64_t *ages = s->age[scheduler];
-    unsigned best = MAX_WARPS;
-    uint64_t age = 0;
+    const double *ready = s->ready[scheduler], *ages = s->age[scheduler];
+    double youngest[PLACES_ABREAST] = {0}, age;
 
     if (ready[s->greedy[scheduler]] <= now)
         return s->greedy[scheduler] * s->nr_schedulers + scheduler;
-    for (unsigned i = 0; i < s->nr_places; i++) {
-        const uint64_t its = ready[i] <= now ? ages[i] : 0;
-
-        best = its > age ? i : best;
-        age = its > age ? its : age;
-    }
-    if (best == MAX_WARPS)
+    for (unsigned i = 0; i < s->nr_places; i += PLACES_ABREAST)
+        for (unsigned k = 0; k < PLACES_ABREAST; k++)
+            youngest[k] = later(youngest[k], (double)(ready[i + k] <= now) * ages[i + k]);
+    age = later(later(youngest[0], youngest[1]), later(youngest[2], youngest[3]));
+    if (age <= 0)
         return MAX_WARPS;
-    s->greedy[scheduler] = best;
-    return best * s->nr_schedulers + scheduler;
+    s->greedy[scheduler] = (unsigned)((uint64_t)age % MAX_WARPS);
+    return s->greedy[scheduler] * s->nr_schedulers + scheduler;
 }
 
 /* Lets all warps go on: only some reach the barrier, or traces were cut at different places. */
