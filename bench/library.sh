@@ -45,8 +45,8 @@ $(bench suite)
 ## Many candidates
 
 \`bench.py many\`: 10,000 replies as rewards, by two processes. Of twenty, one is hostile (the replies of \`tests/hostile/replies.py\` in
-turn, but the one that the compiler's limit of 60 s ends). The others are right, wrong, do not compile or hold no code, each with a text
-of its own, so that each is compiled.
+turn, but the one that the compiler's limit of 60 s ends). The others are right, wrong, do not compile or hold no code: 1,000 texts, ten times
+each, so that the first 1,000 candidates are compiled and the others are in the compile cache.
 
 $(bench many)
 

@@ -106,8 +106,13 @@ def suite(options):
 ORIGINAL = replies.CONTRACT + "\n" + replies.KERNEL
 
 
+TEXTS = 1000    # of ordinary replies
+
+
 def ordinary(number):
-    """A reply like those of a model in training: mostly right, often wrong, sometimes no code."""
+    """A reply like those of a model in training: mostly right, often wrong, sometimes no code. Each text comes
+    again after TEXTS others, as models in training repeat themselves."""
+    number %= TEXTS
     body = replies.BODY
     if number % 10 < 6:     # right, each by other code
         text = replies.source(before=f"__device__ float f{number}(float v) {{ return v * {2 ** (number % 7)}.0f; }}",
