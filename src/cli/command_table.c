@@ -34,6 +34,22 @@ const struct command command_table[NR_VERBS] = {
                    "keet-opt kernels/matmul.cu --resume --budget 200\n"
                    "keet-opt matvec.cu --args \"1024 100\" -I include",
         .run = cmd_optimize},
+    [VERB_TUNE] = {"tune", GROUP_KERNEL, .takes = TAKES_FILES, .least = 1, .most = 1,
+        .usage = "tune KERNEL.cu [options]",
+        .summary = "search for better values of its `tune` lines",
+        .text =
+            "The code stays as it is; a surrogate of the space of the `tune` lines chooses which "
+            "values are tried next, from all that were measured. Each variant is compiled, checked "
+            "and profiled as in a search. `--budget all` tries every combination that the `where` "
+            "lines allow.\n"
+            "\n"
+            "The best values go to <kernel>.keet.cu, everything else to <kernel>.keet.db; "
+            "`keet-opt "
+            "export --as t4` or `--as kernel-tuner` gives all results to other programs.",
+        .example = "keet-opt tune kernels/matmul.cu --budget 20",
+        .further = "keet-opt tune kernels/matmul.cu --budget all\n"
+                   "keet-opt export matmul.keet.db --as t4",
+        .run = cmd_optimize},
     [VERB_RUN] = {"run", GROUP_KERNEL, .takes = TAKES_FILES, .least = 1, .most = 1,
         .usage = "run KERNEL.cu [options]", .summary = "run it once: counters by line, and advice",
         .text = "Ends with status 3 when the kernel is broken: it does not compile, faults, or "

@@ -7,16 +7,19 @@
 #define V(verb) (UINT32_C(1) << VERB_##verb)
 #define EVERY_VERB ((UINT32_C(1) << NR_VERBS) - 1)
 #define SEARCH (V(OPTIMIZE) | V(CAMPAIGN) | TASK_LINE) /* options of a search */
+#define EVALUATES (SEARCH | V(TUNE))                   /* ... and of tuning */
 #define ASKS_MODELS (SEARCH | V(EXPLAIN) | V(WRITE))
-#define READS_HOST_CODE (SEARCH | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(PATCH))
+#define READS_HOST_CODE                                                                            \
+    (EVALUATES | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(PATCH))
 #define USES_DEVICE                                                                                \
-    (SEARCH | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(WRITE) | V(SERVE) | V(MCP))
+    (EVALUATES | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(WRITE) | V(SERVE) |     \
+        V(MCP))
 #define LOOKS_AT_RUN                                                                               \
     (V(STATUS) | V(WATCH) | V(RESULTS) | V(SHOW) | V(DIFF) | V(CALLS) | V(REPORT) | V(EXPORT))
 #define PRINTS_JSON                                                                                \
-    (V(OPTIMIZE) | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(STATUS) | V(WATCH) |  \
-        V(STOP) | V(RESULTS) | V(SHOW) | V(DIFF) | V(RUNS) | V(CALLS) | V(REPORT) | V(CAMPAIGN) |  \
-        V(DOCTOR))
+    (V(OPTIMIZE) | V(TUNE) | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(STATUS) |   \
+        V(WATCH) | V(STOP) | V(RESULTS) | V(SHOW) | V(DIFF) | V(RUNS) | V(CALLS) | V(REPORT) |     \
+        V(CAMPAIGN) | V(DOCTOR))
 
 #define FIELD(name) .field = offsetof(struct options, name)
 #define SET(name) .kind = OPTION_SET, FIELD(name)
@@ -39,17 +42,19 @@ const char *const option_sections[NR_SECTIONS] = {
 };
 
 const struct option_row option_table[] = {
-    {"budget", 0, "N|TIME", SEARCH, SECTION_SEARCH, OWN(option_budget), .common = true,
-        .help = "stop after N evaluated variants, or after a time: 90s, 10m, 2h (default 50)"},
+    {"budget", 0, "N|TIME", EVALUATES, SECTION_SEARCH, OWN(option_budget), .common = true,
+        .help = "stop after N evaluated variants, or after a time: 90s, 10m, 2h (default 50); all: "
+                "when "
+                "nothing is left to try"},
     {"policy", 0, "NAME", SEARCH, SECTION_SEARCH, OWN(option_policy),
         .words = "mcts random greedy beam evolution best_of_n",
         .help = "what is extended next: mcts (default), random, greedy, beam, evolution; "
                 "best_of_n: the original alone, by tries that know nothing of each other"},
-    {"objective", 0, "NAME", SEARCH | V(RUN) | V(EXPLAIN), SECTION_SEARCH, OWN(option_objective),
+    {"objective", 0, "NAME", EVALUATES | V(RUN) | V(EXPLAIN), SECTION_SEARCH, OWN(option_objective),
         .words = "time energy edp",
         .help = "time (default), energy or edp: joules measured by the GPU, and less of them "
                 "preferred among variants that are equally fast"},
-    {"seed", 0, "N", SEARCH | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(WRITE),
+    {"seed", 0, "N", EVALUATES | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(WRITE),
         SECTION_SEARCH, NUMBER(seed), .common = true,
         .help = "everything random follows from it (default 1)"},
     {"window", 0, "N", SEARCH, SECTION_SEARCH, COUNT(window, 1, 1000000),
@@ -138,7 +143,7 @@ const struct option_row option_table[] = {
     {"device", 0, "NAME", USES_DEVICE, SECTION_DEVICE, TEXT(device), .common = true,
         .words = "auto gpu emu emu:h100 emu:h200",
         .help = "auto (default), gpu, gpu:N, emu, emu:h100, emu:h200"},
-    {"gpus", 0, "0,1", V(OPTIMIZE) | V(CAMPAIGN) | V(INIT) | V(WRITE), SECTION_DEVICE,
+    {"gpus", 0, "0,1", V(OPTIMIZE) | V(TUNE) | V(CAMPAIGN) | V(INIT) | V(WRITE), SECTION_DEVICE,
         OWN(option_gpus), .help = "several GPUs, one worker process each, evaluations in parallel"},
     {"threads", 0, "N", USES_DEVICE | V(DOCTOR), SECTION_DEVICE, COUNT(nr_threads, 0, 1024),
         .help = "host threads of the emulator (default: one per core)"},
@@ -156,17 +161,19 @@ const struct option_row option_table[] = {
         .help = "go on where the processes of compiler, parser and tools cannot be confined; on a "
                 "GPU: the worker process keeps its rights; see `keet-opt doctor`"},
 
-    {"output", 'o', "FILE", V(OPTIMIZE) | V(INIT) | V(PATCH) | V(WRITE) | V(REPORT) | V(EXPORT),
+    {"output", 'o', "FILE",
+        V(OPTIMIZE) | V(TUNE) | V(INIT) | V(PATCH) | V(WRITE) | V(REPORT) | V(EXPORT),
         SECTION_FILES, TEXT(output_path), .words = "FILE", .common = true,
         .help = "where the result goes; of a search the best kernel (default: <kernel>.keet.cu)"},
     {"force", 0, NULL, V(INIT), SECTION_FILES, SET(force), .help = "overwrite the file of -o"},
-    {"db", 0, "FILE", V(OPTIMIZE) | V(EXPLAIN), SECTION_FILES, TEXT(db_path), .words = "FILE",
-        .help = "database of the run (default of a search: <kernel>.keet.db)"},
+    {"db", 0, "FILE", V(OPTIMIZE) | V(TUNE) | V(EXPLAIN), SECTION_FILES, TEXT(db_path),
+        .words = "FILE", .help = "database of the run (default of a search: <kernel>.keet.db)"},
     {"run", 0, "N", LOOKS_AT_RUN, SECTION_FILES, OWN(option_run),
         .help = "of a database that holds several runs: that one (default: the newest)"},
-    {"resume", 0, NULL, V(OPTIMIZE) | V(CAMPAIGN), SECTION_FILES, SET(resume), .common = true,
+    {"resume", 0, NULL, V(OPTIMIZE) | V(TUNE) | V(CAMPAIGN), SECTION_FILES, SET(resume),
+        .common = true,
         .help = "go on with the newest run in the database, or with the campaign in the folder"},
-    {"reuse", 0, "FILE", SEARCH, SECTION_FILES, TEXT(reuse_path), .words = "FILE",
+    {"reuse", 0, "FILE", EVALUATES, SECTION_FILES, TEXT(reuse_path), .words = "FILE",
         .help = "keep evaluations in FILE and take equal ones from there (emulator)"},
     {"cache", 0, "DIR", USES_DEVICE | V(DOCTOR), SECTION_FILES, TEXT(cache_dir), .words = "DIR",
         .help = "compiled kernels (default: ~/.cache/keet-opt; '' for none)"},

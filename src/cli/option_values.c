@@ -42,12 +42,16 @@ bool option_budget(struct options *options, const char *text, struct err *err)
 {
     options->budget_text = text;
     options->budget_nodes = 0;
+    options->budget_s = 0;
+    if (strcmp(text, "all") == 0)
+        return true;
     if (option_time(text, &options->budget_s))
         return true;
     options->budget_s = 0;
     if (!parse_u64("budget", text, &options->budget_nodes, err) || !options->budget_nodes)
-        return err_set(
-            err, "--budget %s: expected a number of variants (50) or a time (90s, 10m, 2h)", text);
+        return err_set(err,
+            "--budget %s: expected a number of variants (50), a time (90s, 10m, 2h) or `all`",
+            text);
     return true;
 }
 

@@ -11,6 +11,7 @@
 /* The verbs, in the order of command_table.c, which says what each verb does. */
 enum verb {
     VERB_OPTIMIZE,
+    VERB_TUNE,
     VERB_RUN,
     VERB_CHECK,
     VERB_COMPARE,
