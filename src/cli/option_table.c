@@ -8,13 +8,14 @@
 #define EVERY_VERB ((UINT32_C(1) << NR_VERBS) - 1)
 #define SEARCH (V(OPTIMIZE) | V(CAMPAIGN) | TASK_LINE) /* options of a search */
 #define ASKS_MODELS (SEARCH | V(EXPLAIN) | V(WRITE))
-#define READS_HOST_CODE (SEARCH | V(RUN) | V(CHECK) | V(EXPLAIN) | V(INIT) | V(PATCH))
+#define READS_HOST_CODE (SEARCH | V(RUN) | V(CHECK) | V(EXPLAIN) | V(INIT) | V(PATCH) | V(CAPTURE))
 #define USES_DEVICE (SEARCH | V(RUN) | V(CHECK) | V(EXPLAIN) | V(INIT) | V(WRITE))
 #define LOOKS_AT_RUN                                                                               \
     (V(STATUS) | V(WATCH) | V(RESULTS) | V(SHOW) | V(DIFF) | V(CALLS) | V(REPORT) | V(EXPORT))
 #define PRINTS_JSON                                                                                \
     (V(OPTIMIZE) | V(RUN) | V(CHECK) | V(EXPLAIN) | V(INIT) | V(STATUS) | V(WATCH) | V(STOP) |     \
-        V(RESULTS) | V(SHOW) | V(DIFF) | V(RUNS) | V(CALLS) | V(REPORT) | V(CAMPAIGN) | V(DOCTOR))
+        V(RESULTS) | V(SHOW) | V(DIFF) | V(RUNS) | V(CALLS) | V(REPORT) | V(CAMPAIGN) |            \
+        V(CAPTURE) | V(DOCTOR))
 
 #define FIELD(name) .field = offsetof(struct options, name)
 #define SET(name) .kind = OPTION_SET, FIELD(name)
@@ -77,6 +78,19 @@ const struct option_row option_table[] = {
         .help = "a folder of its headers, beside those that its Makefile names"},
     {"define", 'D', "NAME=VALUE", READS_HOST_CODE, SECTION_HOST_CODE, OWN(option_define),
         .help = "a macro, beside those that its Makefile defines"},
+
+    {"kernel", 0, "NAME", V(CAPTURE), SECTION_HOST_CODE, TEXT(capture.kernel),
+        .help = "only kernels with this text in their (mangled) name"},
+    {"launches", 0, "K", V(CAPTURE), SECTION_HOST_CODE, COUNT(capture.launches, 1, 1000),
+        .help = "record the first K launches of each kernel (default 1)"},
+    {"launch", 0, "N", V(CAPTURE), SECTION_HOST_CODE, COUNT(capture.launch, 1, 1000000000),
+        .help = "record the Nth launch of each kernel alone"},
+    {"dry", 0, NULL, V(CAPTURE), SECTION_HOST_CODE, SET(capture.dry),
+        .help = "kernels do nothing: for programs that are too large to emulate"},
+    {"limit", 0, "MIB", V(CAPTURE), SECTION_HOST_CODE, COUNT(capture.limit_mib, 1, 1000000),
+        .help = "keep contents of memory up to so many MiB in all (default 256)"},
+    {"seconds", 0, "TIME", V(CAPTURE), SECTION_HOST_CODE, OWN(option_capture_time),
+        .help = "stop the program after so much processor time: 10s, 5m"},
 
     {"model", 0, "SPEC", ASKS_MODELS, SECTION_MODEL, OWN(option_model), .common = true,
         .words = "anthropic: openai: http:// cmd: script: replay: none",
@@ -147,9 +161,12 @@ const struct option_row option_table[] = {
         .help = "go on where the processes of compiler, parser and tools cannot be confined; on a "
                 "GPU: the worker process keeps its rights; see `keet-opt doctor`"},
 
-    {"output", 'o', "FILE", V(OPTIMIZE) | V(INIT) | V(PATCH) | V(WRITE) | V(REPORT) | V(EXPORT),
+    {"output", 'o', "FILE",
+        V(OPTIMIZE) | V(INIT) | V(PATCH) | V(WRITE) | V(REPORT) | V(EXPORT) | V(CAPTURE),
         SECTION_FILES, TEXT(output_path), .words = "FILE", .common = true,
-        .help = "where the result goes; of a search the best kernel (default: <kernel>.keet.cu)"},
+        .help =
+            "where the result goes; of a search the best kernel (default: <kernel>.keet.cu), of "
+            "capture a folder"},
     {"force", 0, NULL, V(INIT), SECTION_FILES, SET(force), .help = "overwrite the file of -o"},
     {"db", 0, "FILE", V(OPTIMIZE) | V(EXPLAIN), SECTION_FILES, TEXT(db_path), .words = "FILE",
         .help = "database of the run (default of a search: <kernel>.keet.db)"},
