@@ -9,7 +9,7 @@
 #include "propose/proposer.h"
 #include "propose/rewrite/rewrite.h"
 #include "propose/rewrite/rewriter.h"
-#include "propose/tune/tuning.h"
+#include "propose/tune/tuning_memory.h"
 #include "search/search.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Owns the tuner: other values for the tuning parameters of a source. Only `tune` lines change. */
 #include "base/str.h"
 #include "propose/proposer.h"
-#include "propose/tune/tuning.h"
+#include "propose/tune/tuning_memory.h"
 
 /* So many points are offered of each source. Their values are chosen when their turn comes, by all
  * that was measured until then; the places of a source that turns out well offer as many again. */

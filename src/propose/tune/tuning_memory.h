@@ -4,8 +4,8 @@
  * one space, wherever in the tree they stand. Families with the same parameters tell each other
  * what they know: a source after `unroll` begins with what its parent's points took, shifted by the
  * difference at the points that both have measured. */
-#ifndef KEET_PROPOSE_TUNE_TUNING_H
-#define KEET_PROPOSE_TUNE_TUNING_H
+#ifndef KEET_PROPOSE_TUNE_TUNING_MEMORY_H
+#define KEET_PROPOSE_TUNE_TUNING_MEMORY_H
 
 #include "propose/rewrite/rewrite.h"
 #include "propose/tune/surrogate.h"

@@ -1,5 +1,5 @@
 /* Owns the memory of points. */
-#include "propose/tune/tuning.h"
+#include "propose/tune/tuning_memory.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -15,7 +15,7 @@ enum { MOST_LOOKED_AT = 2048, MOST_DRAWN = 8 * MOST_LOOKED_AT };
  * parameters at most: where a rewrite begins is no bad place. */
 enum { NEAR_PER_PARAMETER = 2, NEAR = 2 };
 
-struct record {
+struct tune_record {
     uint64_t family, space;
     struct tune_result result;
     bool told; /* else given out, and under way */
@@ -23,7 +23,7 @@ struct record {
 
 struct tuning {
     uint64_t seed;
-    struct record *records;
+    struct tune_record *records;
     size_t nr, cap;
 };
 
@@ -111,7 +111,7 @@ static unsigned nr_apart(const struct tune_point *a, const struct tune_point *b)
 
 /* --- the memory --- */
 
-static struct record *find(struct tuning *t, uint64_t family, const struct tune_point *point)
+static struct tune_record *find(struct tuning *t, uint64_t family, const struct tune_point *point)
 {
     for (size_t i = 0; i < t->nr; i++)
         if (t->records[i].family == family && same_point(&t->records[i].result.point, point))
@@ -119,10 +119,10 @@ static struct record *find(struct tuning *t, uint64_t family, const struct tune_
     return NULL;
 }
 
-static struct record *record_of(
+static struct tune_record *record_of(
     struct tuning *t, const struct rewrite_in *in, uint64_t family, const struct tune_point *point)
 {
-    struct record *known = find(t, family, point);
+    struct tune_record *known = find(t, family, point);
 
     if (known)
         return known;
@@ -130,7 +130,7 @@ static struct record *record_of(
         t->cap = t->cap ? 2 * t->cap : 64;
         t->records = xrealloc(t->records, t->cap * sizeof(*t->records));
     }
-    t->records[t->nr] = (struct record){
+    t->records[t->nr] = (struct tune_record){
         .family = family, .space = number_of_space(in->plan), .result = {.point = *point}};
     return &t->records[t->nr++];
 }
@@ -138,7 +138,7 @@ static struct record *record_of(
 void tuning_told(struct tuning *t, const struct rewrite_in *in, double speedup)
 {
     const struct tune_point point = point_of(in->plan);
-    struct record *record = record_of(t, in, number_of_family(in), &point);
+    struct tune_record *record = record_of(t, in, number_of_family(in), &point);
 
     record->told = true;
     record->result.failed = !(speedup > 0);
@@ -153,8 +153,8 @@ static bool shift_between(struct tuning *t, uint64_t family, uint64_t relative, 
     unsigned nr = 0;
 
     for (size_t i = 0; i < t->nr; i++) {
-        const struct record *r = &t->records[i];
-        const struct record *own =
+        const struct tune_record *r = &t->records[i];
+        const struct tune_record *own =
             r->family == relative && r->told ? find(t, family, &r->result.point) : NULL;
 
         if (own && own->told && !own->result.failed && !r->result.failed) {
@@ -180,7 +180,7 @@ static size_t results_of(
             results[nr++] = t->records[i].result;
     *nr_own = nr;
     for (size_t i = 0; i < t->nr; i++) {
-        const struct record *r = &t->records[i];
+        const struct tune_record *r = &t->records[i];
 
         if (r->space != space || r->family == family || !r->told ||
             find(t, family, &r->result.point))
@@ -304,10 +304,10 @@ static void look(struct tuning *t, struct chooser *c, uint64_t family,
 static bool best_other(
     struct tuning *t, uint64_t family, const struct tune_point *own, struct tune_point *point)
 {
-    const struct record *best = NULL;
+    const struct tune_record *best = NULL;
 
     for (size_t i = 0; i < t->nr; i++) {
-        const struct record *r = &t->records[i];
+        const struct tune_record *r = &t->records[i];
 
         if (r->family == family && r->told && !r->result.failed &&
             !(own && same_point(&r->result.point, own)) &&
