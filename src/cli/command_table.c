@@ -144,9 +144,13 @@ const struct command command_table[NR_VERBS] = {
         .usage = "status RUN.db|FOLDER [--json]", .summary = "how far it is",
         .example = "keet-opt status kernels.campaign", .run = cmd_status},
     [VERB_WATCH] = {"watch", GROUP_RUN, .takes = TAKES_FILES, .least = 1, .most = 1,
-        .usage = "watch RUN.db|FOLDER [--once] [--json]",
+        .usage = "watch RUN.db|FOLDER [--once] [--json]\n"
+                 "watch RUN.db|FOLDER --web [--port N]",
         .summary = "look at it once a second until it ends",
-        .example = "keet-opt watch kernels.campaign", .run = cmd_watch},
+        .text = "With --web the report is served as a page for a browser on this machine, which "
+                "keeps itself up to date. Its address goes to stdout; Ctrl-C ends it.",
+        .example = "keet-opt watch kernels.campaign",
+        .further = "keet-opt watch matmul.keet.db --web", .run = cmd_watch},
     [VERB_STOP] = {"stop", GROUP_RUN, .takes = TAKES_FILES, .least = 1, .most = 1,
         .usage = "stop RUN.db|FOLDER [--json]", .summary = "ask it to end neatly",
         .text = "What is under way is finished and stored; --resume goes on from there.",

@@ -235,6 +235,10 @@ const struct option_row option_table[] = {
         .help = "the best N of them"},
     {"once", 0, NULL, V(WATCH), SECTION_CAMPAIGN, SET(campaign.once), .help = "look once"},
 
+    {"web", 0, NULL, V(WATCH), SECTION_OUTPUT, SET(web),
+        .help = "serve the report on loopback, as a page that keeps itself up to date"},
+    {"port", 0, "N", V(WATCH), SECTION_OUTPUT, COUNT(port, 0, 65535),
+        .help = "with --web: the port (default: any that is free)"},
     {"json", 0, NULL, PRINTS_JSON, SECTION_OUTPUT, SET(json), .common = true,
         .help = "one JSON document on stdout"},
     {"md", 0, NULL, V(COMPARE) | V(EXPLAIN) | V(REPORT), SECTION_OUTPUT, SET(markdown),

@@ -97,6 +97,8 @@ struct options {
     const char *cache_dir;   /* NULL: the compiler's default */
     const char *tools_dir;   /* the user's own tools; NULL: none */
     const char *list_path;   /* check: a file of candidates; NULL: none */
+    bool web;                /* watch: a page that is served */
+    unsigned port;           /* of the page; 0: any */
     const char *fail_if[OPTIONS_MAX_FLAGS]; /* compare: limits, as given */
     unsigned nr_fail_if;
     const char *sweep; /* explain: the parameter's name, as given; NULL: found out */
