@@ -22,7 +22,7 @@ cd "$(dirname "$0")"
 packages=(
     gcc libc6-dev git cmake ninja-build pkg-config python3 file dpkg-dev # the last two: cpack
     'libclang-14-dev|libclang-dev'
-    libsqlite3-dev libxxhash-dev libjansson-dev libzstd-dev libseccomp-dev libcurl4-openssl-dev libcmocka-dev
+    libsqlite3-dev libxxhash-dev libjansson-dev libzstd-dev libseccomp-dev libcurl4-openssl-dev libcmocka-dev libmicrohttpd-dev
 )
 test_packages=(
     clang 'clang-format-14|clang-format' 'libclang-rt-14-dev|libclang-rt-dev'
@@ -229,7 +229,7 @@ install_browser()
 {
     command -v dpkg-query >/dev/null || return 0
     (need_packages chromium) ||
-        echo "setup.sh: could not get Chromium; the test report_browser will be skipped" >&2
+        echo "setup.sh: could not get Chromium; the tests report_browser and report_live will be skipped" >&2
 }
 
 # Alternatives are separated by |, as above.

@@ -15,28 +15,23 @@ sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench/score")]
 import score  # noqa: E402
 import stamp  # noqa: E402
 
-KEET = ROOT / "build/release/keet-opt"
 EARLY = 30
 
 
-def keet(*words):
-    done = subprocess.run([KEET, *words, "--threads", "1", "--json", "-q"], capture_output=True, text=True,
+def keet(args, *words):
+    done = subprocess.run([args.keet_opt, *words, "--threads", "1", "--json", "-q"], capture_output=True, text=True,
                           check=False)
     if done.returncode:
         raise RuntimeError(f"keet-opt {' '.join(map(str, words))}: {done.stderr.strip() or done.stdout[-400:]}")
     return json.loads(done.stdout)
 
 
-def time_us(kernel):
-    return keet("run", kernel)["time_ns"] / 1000
-
-
-def known(task, ceiling):
+def known(task, ceiling, args):
     """The time of the best known version; it must be right."""
     if not ceiling.exists():
         return None
-    keet("check", task, ceiling)
-    return time_us(ceiling)
+    keet(args, "check", task, ceiling)
+    return keet(args, "run", ceiling)["time_ns"] / 1000
 
 
 def search(task, args):
@@ -47,7 +42,7 @@ def search(task, args):
         return database
     for path in args.work.glob(base.name + ".*"):
         path.unlink()
-    summary = keet(task, "--budget", str(args.budget), "--seed", str(args.seed), "--db", database,
+    summary = keet(args, task, "--budget", str(args.budget), "--seed", str(args.seed), "--db", database,
                    "-o", base.with_suffix(".cu"))
     base.with_suffix(".json").write_text(json.dumps(summary))
     return database
@@ -72,10 +67,10 @@ def row_of(task, args):
     ceiling = args.ceilings / task.name
     best = progress(search(task, args))
     late = best[min(args.budget, len(best) - 1)]
-    file_us = known(task, ceiling)
+    file_us = known(task, ceiling, args)
     if args.keep and (file_us is None or late < file_us):
         shutil.copy(args.work / f"{task.stem}-{args.seed}.cu", ceiling)
-        file_us = known(task, ceiling)
+        file_us = known(task, ceiling, args)
     best_known = min(late, file_us or late)
     return {"task": task.stem, "original_us": best[0], "known_us": best_known, "file_us": file_us,
             "found_us": {str(n): best[min(n, len(best) - 1)] for n in sorted({EARLY, args.budget})},
@@ -118,6 +113,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "results/ceilings")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "keet-out/ceilings")
     parser.add_argument("--ceilings", type=pathlib.Path, default=ROOT / "bench/ceilings")
+    parser.add_argument("--keet-opt", type=pathlib.Path, default=ROOT / "build/release/keet-opt")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--continue", action="store_true", dest="go_on")
     parser.add_argument("kernels", nargs="*", type=pathlib.Path)

@@ -243,18 +243,19 @@ static bool add_section(const struct overview *o, unsigned i, struct str *out, s
     return ok;
 }
 
-bool overview_html(const struct campaign *c, struct str *out, struct err *err)
+bool overview_html(const struct campaign *c, bool live, struct str *out, struct err *err)
 {
     struct overview o;
     bool ok = gather(&o, c, err);
 
     if (ok) {
-        page_begin(c->source, out);
+        page_begin(c->source, live, out);
         str_add(out, "<body>\n<header>\n<h1>");
         escape_html(out, c->source);
         str_add(out, "</h1>\n");
         add_paragraph(out, "asked", say_asked, &o);
         add_paragraph(out, "result", say_result, &o);
+        page_live(live, out);
         str_add(out, "<nav aria-label=\"Sections\"><a href=\"#tasks\">Tasks</a> "
                      "<a href=\"#speedups\">Speedups</a> <a href=\"#cost\">Cost</a> "
                      "<a href=\"#verdicts\">Verdicts</a></nav>\n</header>\n<main>\n");
@@ -265,8 +266,10 @@ bool overview_html(const struct campaign *c, struct str *out, struct err *err)
     }
     for (unsigned i = 0; ok && i < c->nr_tasks; i++)
         ok = add_section(&o, i, out, err);
-    if (ok)
-        str_add(out, "</main>\n</body>\n</html>\n");
+    if (ok) {
+        str_add(out, "</main>\n");
+        page_end(live, out);
+    }
     arena_destroy(o.arena);
     return ok;
 }

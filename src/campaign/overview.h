@@ -8,7 +8,8 @@
 
 #include <stdbool.h>
 
-bool overview_html(const struct campaign *c, struct str *out, struct err *err);
+/* live: the page is served, and keeps itself up to date. */
+bool overview_html(const struct campaign *c, bool live, struct str *out, struct err *err);
 bool overview_markdown(const struct campaign *c, struct str *out, struct err *err);
 
 #endif

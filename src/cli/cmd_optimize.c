@@ -69,6 +69,12 @@ static bool open_parts(struct search_parts *p, const struct options *options, st
     p->session_options.started_ns = clock_ns();
     if (!load_task(&p->task, p->arena, options, err))
         return false;
+    if (options->verb == VERB_TUNE && p->task.plan.nr_tunes == 0)
+        return err_set(err,
+            "%s has no `tune` lines: name what may vary, as in `#pragma keet tune BLOCK = 128 in "
+            "{64, "
+            "128, 256}`",
+            p->task.path);
     p->bench = workbench_open(&bench, err);
     if (p->bench)
         p->session = session_open(&p->session_options, p->bench, &p->task, err);

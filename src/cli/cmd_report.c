@@ -59,7 +59,7 @@ static bool of_campaign(
     else if (ok && (is_format(o, "md") || o->markdown))
         ok = overview_markdown(&c, text, err);
     else if (ok)
-        ok = overview_html(&c, text, err);
+        ok = overview_html(&c, false, text, err);
     campaign_finish(&c);
     return ok;
 }

@@ -3,6 +3,7 @@
 #include "campaign/watch.h"
 #include "cli/commands.h"
 #include "cli/look.h"
+#include "cli/watch_web.h"
 
 #include <signal.h>
 #include <time.h>
@@ -33,13 +34,15 @@ static bool look_once(const struct options *o, bool *running, struct str *out, s
     return ok;
 }
 
-/* Shows the view once a second, until the run or campaign has ended. */
+/* Shows the view once a second, until the run or campaign has ended; or serves it as a page. */
 bool cmd_watch(const struct options *o, int *status, struct err *err)
 {
     const struct timespec second = {1, 0};
     const bool once = o->campaign.once, live = isatty(STDOUT_FILENO) && !once && !o->json;
     bool running, ok;
 
+    if (o->web)
+        return watch_web(o, err);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     do {

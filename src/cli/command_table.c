@@ -34,6 +34,22 @@ const struct command command_table[NR_VERBS] = {
                    "keet-opt kernels/matmul.cu --resume --budget 200\n"
                    "keet-opt matvec.cu --args \"1024 100\" -I include",
         .run = cmd_optimize},
+    [VERB_TUNE] = {"tune", GROUP_KERNEL, .takes = TAKES_FILES, .least = 1, .most = 1,
+        .usage = "tune KERNEL.cu [options]",
+        .summary = "search for better values of its `tune` lines",
+        .text =
+            "The code stays as it is; a surrogate of the space of the `tune` lines chooses which "
+            "values are tried next, from all that were measured. Each variant is compiled, checked "
+            "and profiled as in a search. `--budget all` tries every combination that the `where` "
+            "lines allow.\n"
+            "\n"
+            "The best values go to <kernel>.keet.cu, everything else to <kernel>.keet.db; "
+            "`keet-opt "
+            "export --as t4` or `--as kernel-tuner` gives all results to other programs.",
+        .example = "keet-opt tune kernels/matmul.cu --budget 20",
+        .further = "keet-opt tune kernels/matmul.cu --budget all\n"
+                   "keet-opt export matmul.keet.db --as t4",
+        .run = cmd_optimize},
     [VERB_RUN] = {"run", GROUP_KERNEL, .takes = TAKES_FILES, .least = 1, .most = 1,
         .usage = "run KERNEL.cu [options]", .summary = "run it once: counters by line, and advice",
         .text = "Ends with status 3 when the kernel is broken: it does not compile, faults, or "
@@ -110,13 +126,31 @@ const struct command command_table[NR_VERBS] = {
             "Writes SOME.patched.cu, host code kept, and the diff SOME.patch, for a kernel file "
             "that was written by init and completed by hand. A search does this by itself.",
         .example = "keet-opt patch some.cu task.keet.cu", .run = cmd_patch},
+    [VERB_CAPTURE] = {"capture", GROUP_HOST_CODE, .takes = TAKES_FILES, .least = 1,
+        .most = ANY_NUMBER, .usage = "capture [SOURCE.cu] [options] -- PROGRAM ARGS...",
+        .summary = "the launches of a program, with its own data, as tasks",
+        .text =
+            "Runs a program that nvcc built, unmodified, on the software driver: no GPU is needed. "
+            "Records the first launches of each kernel with their arguments and the memory before "
+            "and after, and ranks the kernels by time and by what could be saved. With the file "
+            "that the kernels are in, each recorded launch becomes a kernel file in the folder. "
+            "The program must be linked with the shared CUDA runtime; where it is not, the error "
+            "has the one line that does it.",
+        .example = "keet-opt capture saxpy.cu -- ./saxpy 1000000",
+        .further = "keet-opt capture --dry -- ./simulation input.txt\n"
+                   "keet-opt capture solver.cu --kernel jacobi --launch 3 -- ./solver",
+        .run = cmd_capture},
     [VERB_STATUS] = {"status", GROUP_RUN, .takes = TAKES_FILES, .least = 1, .most = 1,
         .usage = "status RUN.db|FOLDER [--json]", .summary = "how far it is",
         .example = "keet-opt status kernels.campaign", .run = cmd_status},
     [VERB_WATCH] = {"watch", GROUP_RUN, .takes = TAKES_FILES, .least = 1, .most = 1,
-        .usage = "watch RUN.db|FOLDER [--once] [--json]",
+        .usage = "watch RUN.db|FOLDER [--once] [--json]\n"
+                 "watch RUN.db|FOLDER --web [--port N]",
         .summary = "look at it once a second until it ends",
-        .example = "keet-opt watch kernels.campaign", .run = cmd_watch},
+        .text = "With --web the report is served as a page for a browser on this machine, which "
+                "keeps itself up to date. Its address goes to stdout; Ctrl-C ends it.",
+        .example = "keet-opt watch kernels.campaign",
+        .further = "keet-opt watch matmul.keet.db --web", .run = cmd_watch},
     [VERB_STOP] = {"stop", GROUP_RUN, .takes = TAKES_FILES, .least = 1, .most = 1,
         .usage = "stop RUN.db|FOLDER [--json]", .summary = "ask it to end neatly",
         .text = "What is under way is finished and stored; --resume goes on from there.",

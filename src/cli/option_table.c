@@ -7,16 +7,19 @@
 #define V(verb) (UINT32_C(1) << VERB_##verb)
 #define EVERY_VERB ((UINT32_C(1) << NR_VERBS) - 1)
 #define SEARCH (V(OPTIMIZE) | V(CAMPAIGN) | TASK_LINE) /* options of a search */
+#define EVALUATES (SEARCH | V(TUNE))                   /* ... and of tuning */
 #define ASKS_MODELS (SEARCH | V(EXPLAIN) | V(WRITE))
-#define READS_HOST_CODE (SEARCH | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(PATCH))
+#define READS_HOST_CODE                                                                            \
+    (EVALUATES | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(PATCH) | V(CAPTURE))
 #define USES_DEVICE                                                                                \
-    (SEARCH | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(WRITE) | V(SERVE) | V(MCP))
+    (EVALUATES | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(WRITE) | V(SERVE) |     \
+        V(MCP))
 #define LOOKS_AT_RUN                                                                               \
     (V(STATUS) | V(WATCH) | V(RESULTS) | V(SHOW) | V(DIFF) | V(CALLS) | V(REPORT) | V(EXPORT))
 #define PRINTS_JSON                                                                                \
-    (V(OPTIMIZE) | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(STATUS) | V(WATCH) |  \
-        V(STOP) | V(RESULTS) | V(SHOW) | V(DIFF) | V(RUNS) | V(CALLS) | V(REPORT) | V(CAMPAIGN) |  \
-        V(DOCTOR))
+    (V(OPTIMIZE) | V(TUNE) | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(STATUS) |   \
+        V(WATCH) | V(STOP) | V(RESULTS) | V(SHOW) | V(DIFF) | V(RUNS) | V(CALLS) | V(REPORT) |     \
+        V(CAMPAIGN) | V(CAPTURE) | V(DOCTOR))
 
 #define FIELD(name) .field = offsetof(struct options, name)
 #define SET(name) .kind = OPTION_SET, FIELD(name)
@@ -39,17 +42,19 @@ const char *const option_sections[NR_SECTIONS] = {
 };
 
 const struct option_row option_table[] = {
-    {"budget", 0, "N|TIME", SEARCH, SECTION_SEARCH, OWN(option_budget), .common = true,
-        .help = "stop after N evaluated variants, or after a time: 90s, 10m, 2h (default 50)"},
+    {"budget", 0, "N|TIME", EVALUATES, SECTION_SEARCH, OWN(option_budget), .common = true,
+        .help = "stop after N evaluated variants, or after a time: 90s, 10m, 2h (default 50); all: "
+                "when "
+                "nothing is left to try"},
     {"policy", 0, "NAME", SEARCH, SECTION_SEARCH, OWN(option_policy),
         .words = "mcts random greedy beam evolution best_of_n",
         .help = "what is extended next: mcts (default), random, greedy, beam, evolution; "
                 "best_of_n: the original alone, by tries that know nothing of each other"},
-    {"objective", 0, "NAME", SEARCH | V(RUN) | V(EXPLAIN), SECTION_SEARCH, OWN(option_objective),
+    {"objective", 0, "NAME", EVALUATES | V(RUN) | V(EXPLAIN), SECTION_SEARCH, OWN(option_objective),
         .words = "time energy edp",
         .help = "time (default), energy or edp: joules measured by the GPU, and less of them "
                 "preferred among variants that are equally fast"},
-    {"seed", 0, "N", SEARCH | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(WRITE),
+    {"seed", 0, "N", EVALUATES | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(WRITE),
         SECTION_SEARCH, NUMBER(seed), .common = true,
         .help = "everything random follows from it (default 1)"},
     {"window", 0, "N", SEARCH, SECTION_SEARCH, COUNT(window, 1, 1000000),
@@ -86,6 +91,19 @@ const struct option_row option_table[] = {
         .help = "a folder of its headers, beside those that its Makefile names"},
     {"define", 'D', "NAME=VALUE", READS_HOST_CODE, SECTION_HOST_CODE, OWN(option_define),
         .help = "a macro, beside those that its Makefile defines"},
+
+    {"kernel", 0, "NAME", V(CAPTURE), SECTION_HOST_CODE, TEXT(capture.kernel),
+        .help = "only kernels with this text in their (mangled) name"},
+    {"launches", 0, "K", V(CAPTURE), SECTION_HOST_CODE, COUNT(capture.launches, 1, 1000),
+        .help = "record the first K launches of each kernel (default 1)"},
+    {"launch", 0, "N", V(CAPTURE), SECTION_HOST_CODE, COUNT(capture.launch, 1, 1000000000),
+        .help = "record the Nth launch of each kernel alone"},
+    {"dry", 0, NULL, V(CAPTURE), SECTION_HOST_CODE, SET(capture.dry),
+        .help = "kernels do nothing: for programs that are too large to emulate"},
+    {"limit", 0, "MIB", V(CAPTURE), SECTION_HOST_CODE, COUNT(capture.limit_mib, 1, 1000000),
+        .help = "keep contents of memory up to so many MiB in all (default 256)"},
+    {"seconds", 0, "TIME", V(CAPTURE), SECTION_HOST_CODE, OWN(option_capture_time),
+        .help = "stop the program after so much processor time: 10s, 5m"},
 
     {"model", 0, "SPEC", ASKS_MODELS, SECTION_MODEL, OWN(option_model), .common = true,
         .words = "anthropic: openai: http:// cmd: script: replay: none",
@@ -138,7 +156,7 @@ const struct option_row option_table[] = {
     {"device", 0, "NAME", USES_DEVICE, SECTION_DEVICE, TEXT(device), .common = true,
         .words = "auto gpu emu emu:h100 emu:h200",
         .help = "auto (default), gpu, gpu:N, emu, emu:h100, emu:h200"},
-    {"gpus", 0, "0,1", V(OPTIMIZE) | V(CAMPAIGN) | V(INIT) | V(WRITE), SECTION_DEVICE,
+    {"gpus", 0, "0,1", V(OPTIMIZE) | V(TUNE) | V(CAMPAIGN) | V(INIT) | V(WRITE), SECTION_DEVICE,
         OWN(option_gpus), .help = "several GPUs, one worker process each, evaluations in parallel"},
     {"threads", 0, "N", USES_DEVICE | V(DOCTOR), SECTION_DEVICE, COUNT(nr_threads, 0, 1024),
         .help = "host threads of the emulator (default: one per core)"},
@@ -156,17 +174,21 @@ const struct option_row option_table[] = {
         .help = "go on where the processes of compiler, parser and tools cannot be confined; on a "
                 "GPU: the worker process keeps its rights; see `keet-opt doctor`"},
 
-    {"output", 'o', "FILE", V(OPTIMIZE) | V(INIT) | V(PATCH) | V(WRITE) | V(REPORT) | V(EXPORT),
+    {"output", 'o', "FILE",
+        V(OPTIMIZE) | V(TUNE) | V(INIT) | V(PATCH) | V(WRITE) | V(REPORT) | V(EXPORT) | V(CAPTURE),
         SECTION_FILES, TEXT(output_path), .words = "FILE", .common = true,
-        .help = "where the result goes; of a search the best kernel (default: <kernel>.keet.cu)"},
+        .help =
+            "where the result goes; of a search the best kernel (default: <kernel>.keet.cu), of "
+            "capture a folder"},
     {"force", 0, NULL, V(INIT), SECTION_FILES, SET(force), .help = "overwrite the file of -o"},
-    {"db", 0, "FILE", V(OPTIMIZE) | V(EXPLAIN), SECTION_FILES, TEXT(db_path), .words = "FILE",
-        .help = "database of the run (default of a search: <kernel>.keet.db)"},
+    {"db", 0, "FILE", V(OPTIMIZE) | V(TUNE) | V(EXPLAIN), SECTION_FILES, TEXT(db_path),
+        .words = "FILE", .help = "database of the run (default of a search: <kernel>.keet.db)"},
     {"run", 0, "N", LOOKS_AT_RUN, SECTION_FILES, OWN(option_run),
         .help = "of a database that holds several runs: that one (default: the newest)"},
-    {"resume", 0, NULL, V(OPTIMIZE) | V(CAMPAIGN), SECTION_FILES, SET(resume), .common = true,
+    {"resume", 0, NULL, V(OPTIMIZE) | V(TUNE) | V(CAMPAIGN), SECTION_FILES, SET(resume),
+        .common = true,
         .help = "go on with the newest run in the database, or with the campaign in the folder"},
-    {"reuse", 0, "FILE", SEARCH, SECTION_FILES, TEXT(reuse_path), .words = "FILE",
+    {"reuse", 0, "FILE", EVALUATES, SECTION_FILES, TEXT(reuse_path), .words = "FILE",
         .help = "keep evaluations in FILE and take equal ones from there (emulator)"},
     {"cache", 0, "DIR", USES_DEVICE | V(DOCTOR), SECTION_FILES, TEXT(cache_dir), .words = "DIR",
         .help = "compiled kernels (default: ~/.cache/keet-opt; '' for none)"},
@@ -213,6 +235,10 @@ const struct option_row option_table[] = {
         .help = "the best N of them"},
     {"once", 0, NULL, V(WATCH), SECTION_CAMPAIGN, SET(campaign.once), .help = "look once"},
 
+    {"web", 0, NULL, V(WATCH), SECTION_OUTPUT, SET(web),
+        .help = "serve the report on loopback, as a page that keeps itself up to date"},
+    {"port", 0, "N", V(WATCH), SECTION_OUTPUT, COUNT(port, 0, 65535),
+        .help = "with --web: the port (default: any that is free)"},
     {"json", 0, NULL, PRINTS_JSON, SECTION_OUTPUT, SET(json), .common = true,
         .help = "one JSON document on stdout"},
     {"md", 0, NULL, V(COMPARE) | V(EXPLAIN) | V(REPORT), SECTION_OUTPUT, SET(markdown),

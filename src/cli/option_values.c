@@ -42,12 +42,16 @@ bool option_budget(struct options *options, const char *text, struct err *err)
 {
     options->budget_text = text;
     options->budget_nodes = 0;
+    options->budget_s = 0;
+    if (strcmp(text, "all") == 0)
+        return true;
     if (option_time(text, &options->budget_s))
         return true;
     options->budget_s = 0;
     if (!parse_u64("budget", text, &options->budget_nodes, err) || !options->budget_nodes)
-        return err_set(
-            err, "--budget %s: expected a number of variants (50) or a time (90s, 10m, 2h)", text);
+        return err_set(err,
+            "--budget %s: expected a number of variants (50), a time (90s, 10m, 2h) or `all`",
+            text);
     return true;
 }
 
@@ -196,6 +200,12 @@ bool option_task_time(struct options *options, const char *text, struct err *err
     options->campaign.task_time = text;
     return option_time(text, &options->campaign.task_time_s) ||
            err_set(err, "--task-time %s: expected a time such as 90s, 10m, 2h", text);
+}
+
+bool option_capture_time(struct options *options, const char *text, struct err *err)
+{
+    return option_time(text, &options->capture.time_s) ||
+           err_set(err, "--seconds %s: expected a time such as 10s, 5m", text);
 }
 
 bool option_tokens(struct options *options, const char *text, struct err *err)

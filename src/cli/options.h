@@ -11,12 +11,14 @@
 /* The verbs, in the order of command_table.c, which says what each verb does. */
 enum verb {
     VERB_OPTIMIZE,
+    VERB_TUNE,
     VERB_RUN,
     VERB_CHECK,
     VERB_COMPARE,
     VERB_EXPLAIN,
     VERB_INIT,
     VERB_PATCH,
+    VERB_CAPTURE,
     VERB_WRITE,
     VERB_STATUS,
     VERB_WATCH,
@@ -61,6 +63,15 @@ struct campaign_options {
     unsigned top; /* 0: all */
 };
 
+/* The options of `keet-opt capture`. */
+struct capture_options {
+    const char *kernel;        /* NULL: all */
+    unsigned launches, launch; /* the first so many of each kernel; only this one, from 1 on */
+    unsigned limit_mib;        /* 0: the default */
+    double time_s;             /* of the processor; 0: no limit */
+    bool dry;
+};
+
 struct options {
     enum verb verb;
     const char *kernel_path;  /* the first argument of the verb; NULL: none */
@@ -86,6 +97,8 @@ struct options {
     const char *cache_dir;   /* NULL: the compiler's default */
     const char *tools_dir;   /* the user's own tools; NULL: none */
     const char *list_path;   /* check: a file of candidates; NULL: none */
+    bool web;                /* watch: a page that is served */
+    unsigned port;           /* of the page; 0: any */
     const char *fail_if[OPTIONS_MAX_FLAGS]; /* compare: limits, as given */
     unsigned nr_fail_if;
     const char *sweep; /* explain: the parameter's name, as given; NULL: found out */
@@ -120,6 +133,7 @@ struct options {
     bool no_memory, plan, no_plan, show_prompt, no_techniques, no_best;
     bool model_only; /* neither rewriter nor tuner: for comparisons */
     struct campaign_options campaign;
+    struct capture_options capture;
     bool help, version;                     /* --help, --version */
     struct given given[OPTIONS_MOST_GIVEN]; /* all options, in their order */
     unsigned nr_given;

@@ -50,6 +50,7 @@ struct session_options options_session(const struct options *o)
         .instructions_path = o->instructions_path,
         .call_s = o->call_s,
         .model_only = o->model_only,
+        .tune_only = o->verb == VERB_TUNE,
         .fill = o->fill,
         .episodes = (enum episodes)o->episodes,
         .no_techniques = o->no_techniques,

@@ -11,9 +11,8 @@
 static const double FINDINGS_SHARE = 0.75;
 /* The factor for a variant at the line that a finding names, against other variants of the move. */
 static const double AT_THE_LINE = 2.5;
-/* Later variants are less likely to be the best: rewriters list the usual choice first. The tuner
- * lists parameters and values in the order of the file, which says nothing: its variants are equal,
- * and the search's seed decides among them. */
+/* Later variants are less likely to be the best: rewriters list the usual choice first, and each
+ * variant of the tuner is one more point that it chooses when its turn comes. */
 static const double VARIANT_DECAY = 0.25;
 /* The factor for the move that was just made, where it rarely helps a second time. */
 static const double AGAIN = 0.3;
@@ -219,7 +218,7 @@ static double variant_weight(const struct candidate *c, unsigned index, const st
     unsigned earlier = 0;
     double weight;
 
-    for (unsigned i = 0; i < index && option->action != ACTION_TUNE; i++) {
+    for (unsigned i = 0; i < index; i++) {
         earlier += c->options[i].action == option->action;
     }
     weight = (0.1 + 0.9 * time_at_stake(c, option, advice)) / (1 + VARIANT_DECAY * earlier);

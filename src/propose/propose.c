@@ -9,6 +9,7 @@
 #include "propose/proposer.h"
 #include "propose/rewrite/rewrite.h"
 #include "propose/rewrite/rewriter.h"
+#include "propose/tune/tuning_memory.h"
 #include "search/search.h"
 
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct propose {
     struct prompts *prompts;
     struct model *model; /* NULL: none is asked */
     struct fork_server *rewriter;
+    struct tuning *tuning;
     struct str refusals;
 };
 
@@ -58,6 +60,7 @@ struct propose *propose_create(
     p->task = task;
     p->forbid_fast_math = options->forbid_fast_math;
     p->options = *options;
+    p->tuning = tuning_create(options->seed);
     p->prompts = prompts_load(options->prompts_dir, err);
     if (!p->prompts) {
         propose_destroy(p);
@@ -83,6 +86,7 @@ void propose_destroy(struct propose *p)
         return;
     model_destroy(p->model);
     rewriter_stop(p->rewriter);
+    tuning_destroy(p->tuning);
     prompts_destroy(p->prompts);
     str_finish(&p->refusals);
     free(p);
@@ -116,7 +120,8 @@ static struct rewrite_in prepare(const struct propose *p, const struct candidate
         .source = c->source,
         .bytes = c->source_bytes,
         .forbid_fast_math = p->forbid_fast_math,
-        .rewriter = p->rewriter};
+        .rewriter = p->rewriter,
+        .tuning = p->tuning};
 }
 
 static const struct proposer_ops *find_proposer(enum proposer proposer)
@@ -148,8 +153,8 @@ static bool make(const struct propose *p, struct candidate *c, struct err *err)
     if (!out.text)
         return err_set(err, "the edits of %s overlap", action);
     c->proposal_note = out.what;
-    if (!c->option.what)
-        c->option.what = out.what;
+    if (!c->option.what || c->option.proposer == PROPOSER_TUNER)
+        c->option.what = out.what; /* the tuner chooses only now */
     c->source = out.text;
     c->source_bytes = out.bytes;
     read_plan(p, c);
@@ -195,9 +200,12 @@ bool propose_options(struct propose *p, struct candidate *c, struct err *err)
     c->nr_options = 0;
     if (candidate_settled(c))
         return true;
-    for (size_t i = 0; i < ARRAY_SIZE(proposers) && !p->options.model_only; i++)
+    for (size_t i = 0; i < ARRAY_SIZE(proposers) && !p->options.model_only && !p->options.tune_only;
+         i++)
         if (!proposers[i]->list(&in, &list, err))
             return false;
+    if (p->options.tune_only && c->option.action == ACTION_NONE)
+        tuner_list_all(&in, &list);
     if (list.note)
         c->proposal_note = c->proposal_note
                                ? arena_printf(c->arena, "%s; %s", c->proposal_note, list.note)
@@ -290,6 +298,16 @@ bool propose_follow(struct propose *p, const struct propose_context *context,
 
 void propose_told(struct propose *p, const struct candidate *c, double gain)
 {
+    struct rewrite_in in = prepare(p, c);
+    struct plan plan;
+    enum verdict verdict;
+    struct err why;
+
+    if (!c->plan.nr_launches && c->source && /* of a run that was resumed */
+        plan_parse(&plan, p->task, c->arena, c->source, c->source_bytes, &verdict, &why))
+        in.plan = &plan;
+    if (in.plan->nr_tunes > 0 && c->source)
+        tuning_told(p->tuning, &in, c->verdict == VERDICT_OK ? c->speedup : 0);
     if (propose_has_model(p))
         model_told(p->model, c, gain);
 }

@@ -79,6 +79,7 @@ struct propose_options {
     const struct propose_library *library; /* NULL: nothing to look up */
     const struct propose_journal *journal; /* NULL: the candidates alone have the calls */
     bool model_only;                       /* no rewriter, no tuner */
+    bool tune_only;                        /* all points of the original, and no other move */
     bool plan;                             /* ask how, before asking for code */
     bool no_techniques;                    /* no pages of techniques in prompts */
     bool independent;                      /* designs of the original alone are asked for */
@@ -121,8 +122,9 @@ bool propose_kernel(struct propose *propose, const char *parent_source, size_t p
     struct candidate *c, struct err *err);
 
 /* List what can be tried on c->source, whose plan is c->plan: c->options, with uniform priors. The
- * list is the same for the same source. A mechanical move that does not apply, or would not change
- * the text, is not listed. With a model, the kinds of requests to it are. */
+ * list is the same for the same source. What the tuner will make is decided when its move is made.
+ * A mechanical move that does not apply, or would not change the text, is not listed. With a model,
+ * the kinds of requests to it are. */
 bool propose_options(struct propose *propose, struct candidate *c, struct err *err);
 
 /* Why moves were not listed by the last propose_options: "move: reason\n" lines, for -v. */

@@ -1,7 +1,7 @@
 /* Mechanical proposers: who carries out a move at once. Private to propose/.
  *
  * `list` adds what the proposer can do with a source to an option list. `make` carries one option
- * out. Both give the same for the same source. */
+ * out. Both give the same for the same source; but the tuner makes what it has not tried yet. */
 #ifndef KEET_PROPOSE_PROPOSER_H
 #define KEET_PROPOSE_PROPOSER_H
 
@@ -32,5 +32,8 @@ struct proposer_ops {
 };
 
 extern const struct proposer_ops rewriter_ops, tuner_ops;
+
+/* As many moves of the tuner as the source has other points, 65000 at most. */
+void tuner_list_all(const struct rewrite_in *in, struct option_list *list);
 
 #endif

@@ -10,20 +10,25 @@
 #include <math.h>
 #include <string.h>
 
-static void add_policy(struct str *out)
+static void add_policy(struct str *out, bool live)
 {
     str_add(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                  "base-uri 'none'; form-action 'none'; style-src 'sha256-");
     escape_base64(out, report_asset_report_css_sha256);
     str_add(out, "'; script-src 'sha256-");
     escape_base64(out, report_asset_report_js_sha256);
+    if (live) {
+        str_add(out, "' 'sha256-");
+        escape_base64(out, report_asset_live_js_sha256);
+        str_add(out, "'; connect-src 'self");
+    }
     str_add(out, "'\">\n");
 }
 
-void page_begin(const char *title, struct str *out)
+void page_begin(const char *title, bool live, struct str *out)
 {
     str_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    add_policy(out);
+    add_policy(out, live);
     str_add(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                  "<meta name=\"color-scheme\" content=\"light dark\">\n"
                  "<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
@@ -31,6 +36,22 @@ void page_begin(const char *title, struct str *out)
     str_add(out, " - keet-opt</title>\n<style>");
     str_add(out, report_asset_report_css);
     str_add(out, "</style>\n</head>\n");
+}
+
+void page_live(bool live, struct str *out)
+{
+    if (live)
+        str_add(out, "<p class=\"asked\" id=\"live\" role=\"status\"></p>\n");
+}
+
+void page_end(bool live, struct str *out)
+{
+    if (live) {
+        str_add(out, "<script>");
+        str_add(out, report_asset_live_js);
+        str_add(out, "</script>\n");
+    }
+    str_add(out, "</body>\n</html>\n");
 }
 
 static void add_heading(struct str *out, const char *id, const char *text)
@@ -57,6 +78,7 @@ static void add_top(const struct page *page, struct str *out)
     str_add(out, "</h1>\n");
     add_said(out, "asked", page_asked, page);
     add_said(out, "result", page_result, page);
+    page_live(page->live, out);
     str_add(out,
         "<nav aria-label=\"Sections\"><a href=\"#progress\">Progress</a> "
         "<a href=\"#moves\">Moves</a> <a href=\"#metrics\">Metrics</a> "
@@ -332,19 +354,10 @@ void page_section(const struct page *page, struct str *out)
     str_finish(&command);
 }
 
-bool page_html(const struct page *page, struct str *out, struct err *err)
+void page_above(const struct page *page, struct str *out)
 {
-    struct str data = {0};
-    const bool ok = page_data(page, &data, err);
-
-    if (!ok) {
-        str_finish(&data);
-        return false;
-    }
-    page_begin(page->run.kernel_path, out);
-    str_add(out, "<body>\n");
     add_top(page, out);
-    str_add(out, "<main>\n");
+    str_add(out, "<main>\n<div id=\"above\">\n");
     add_heading(out, "progress", "Progress");
     page_chart_speedup(page, out);
     add_heading(out, "moves", "The moves that led there");
@@ -362,12 +375,28 @@ bool page_html(const struct page *page, struct str *out, struct err *err)
     page_chart_tokens(page, out);
     page_chart_cost(page, out);
     add_again(page, out);
+    str_add(out, "</div>\n");
+}
+
+bool page_html(const struct page *page, struct str *out, struct err *err)
+{
+    struct str data = {0};
+    const bool ok = page_data(page, &data, err);
+
+    if (!ok) {
+        str_finish(&data);
+        return false;
+    }
+    page_begin(page->run.kernel_path, page->live, out);
+    str_add(out, "<body>\n");
+    page_above(page, out);
     add_nodes(page, out);
     str_add(out, "</main>\n<script type=\"application/json\" id=\"data\">");
     str_add_n(out, str_text(&data), data.len);
     str_add(out, "</script>\n<script>");
     str_add(out, report_asset_report_js);
-    str_add(out, "</script>\n</body>\n</html>\n");
+    str_add(out, "</script>\n");
+    page_end(page->live, out);
     str_finish(&data);
     return true;
 }

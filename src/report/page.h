@@ -48,6 +48,7 @@ struct page {
     uint64_t nr_recalled; /* nodes with the compiled code of an earlier node: not evaluated again */
     struct model_spent spent;
     char tree_hash[33];
+    bool live; /* set after page_load: the page is served, and keeps itself up to date */
 };
 
 /* Reads the run of this number; 0: the newest run. An error when the store has no such run. Arena
@@ -68,9 +69,16 @@ bool page_html(const struct page *page, struct str *out, struct err *err);
 void page_markdown(const struct page *page, struct str *out);
 bool page_json(const struct page *page, struct str *out, struct err *err);
 
-/* Parts of a page with several runs. page_begin adds everything up to </head>. page_section adds a
- * short report of one run; the caller adds the heading and the element around the section. */
-void page_begin(const char *title, struct str *out);
+/* The part of page_html that changes while a run goes on, without the nodes: the elements `header`
+ * and `#above`. */
+void page_above(const struct page *page, struct str *out);
+
+/* Parts of a page with several runs. page_begin adds everything up to </head>. page_end adds what
+ * follows </main>. page_section adds a short report of one run; the caller adds the heading and the
+ * element around the section. live: as in struct page. */
+void page_begin(const char *title, bool live, struct str *out);
+void page_live(bool live, struct str *out); /* in the header: says whether the run goes on */
+void page_end(bool live, struct str *out);
 void page_section(const struct page *page, struct str *out);
 
 /* Adds text that others wrote to a line of Markdown or to a cell of a Markdown table. */

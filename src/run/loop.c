@@ -168,6 +168,8 @@ static const char *reason_to_stop(const struct session *s)
     /* Requests under way were counted when they began, or will be paid for: they are waited for. */
     if (in_flight_nr(s) == 0 && s->in_flight.fill_left == 0 && in_flight_limit(s))
         return in_flight_limit(s);
+    if (o->tune_only)
+        return NULL;
     if (roofline_ns > 0 && s->root.profile.time_ns / s->state.best_speedup * 0.95 <= roofline_ns)
         return "roofline";
     if (search_converged(s->search, o->window, log2(1.01)))

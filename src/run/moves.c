@@ -19,10 +19,10 @@ const struct option *moves_find(const struct candidate *c, uint32_t id)
 }
 
 /* The search learns over the whole tree what a move brings. A move is known by its text; what
- * models are asked is known by arms. */
+ * models are asked is known by arms, and the tuner learns of points itself. */
 static uint32_t kind_of(const struct option *option)
 {
-    if (option->proposer == PROPOSER_MODEL || !option->what)
+    if (option->proposer != PROPOSER_REWRITER || !option->what)
         return 0;
     return (uint32_t)hash_bytes(option->what, strlen(option->what), option->action).low;
 }

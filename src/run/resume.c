@@ -26,10 +26,9 @@ static bool retell(struct session *s, int64_t node, const struct search_pick *pi
         return strange_tree(node, err);
     session_tell(s, pick, &c);
     s->state.nr_evaluated += candidate_nr_repairs(&c);
-    if (c.nr_calls == 0)
-        return true;
     session_candidate(s, arena, &parent, c.parent, -1, (struct option){.action = ACTION_NONE});
-    if (!store_load_told(s->store, c.parent, &parent, &found, err))
+    if (!store_load_source(s->store, arena, node, &c.source, &c.source_bytes, err) ||
+        (c.nr_calls > 0 && !store_load_told(s->store, c.parent, &parent, &found, err)))
         return false;
     propose_told(s->propose, &c, session_gain(&parent, &c));
     return true;

@@ -57,15 +57,17 @@ static int64_t number_of(const struct candidate *c)
 static int64_t number_of_move(const struct candidate *parent, const struct option *option)
 {
     const uint64_t move = (uint64_t)option->action << 40 | (uint64_t)option->proposer << 32 |
-                          (uint64_t)option->variant; /* of the rewriter and tuner in this program */
+                          (uint64_t)option->variant; /* of the rewriter in this program */
     const uint64_t mixed = rng_mix(hash_bytes(parent->source, parent->source_bytes, 0).low, move);
 
     return (int64_t)(mixed >> 2 | UINT64_C(1) << 62);
 }
 
-static bool is_mechanical(const struct candidate *c)
+/* The rewriter makes the same of the same source in every run; the tuner chooses by what its run
+ * has measured. */
+static bool is_repeatable(const struct candidate *c)
 {
-    return c->option.proposer == PROPOSER_REWRITER || c->option.proposer == PROPOSER_TUNER;
+    return c->option.proposer == PROPOSER_REWRITER;
 }
 
 static bool is_kept(struct reuse *r, int64_t number, bool *found, struct err *err)
@@ -98,7 +100,7 @@ bool reuse_made(struct reuse *r, const struct candidate *parent, struct candidat
     struct err why;
 
     *found = false;
-    if (!r || !is_mechanical(c))
+    if (!r || !is_repeatable(c))
         return true;
     if (!store_load_node(r->store, number_of_move(parent, &c->option), &known, found, err))
         return err_wrap(err, "--reuse");
@@ -120,7 +122,7 @@ bool reuse_note_made(
 {
     struct candidate made;
 
-    if (!r || !is_mechanical(c) || c->verdict != VERDICT_OK)
+    if (!r || !is_repeatable(c) || c->verdict != VERDICT_OK)
         return true;
     made = (struct candidate){.node = number_of_move(parent, &c->option),
         .parent = -1,

@@ -168,6 +168,7 @@ static bool open_propose(struct session *s, struct err *err)
         .emulated = strcmp(workbench_device(s->bench, 0)->ops->name, "emu") == 0,
         .call_s = o->call_s,
         .model_only = o->model_only,
+        .tune_only = o->tune_only,
         .need_prices = o->max_cost > 0,
         .show_only = o->show_prompt,
         .seed = o->seed,
@@ -230,7 +231,7 @@ static const char *models_of(struct session *s, const char *so_far)
 static const char *policy_text(const struct session *s)
 {
     const struct session_options *o = s->options;
-    const char *text = o->policy;
+    const char *text = o->tune_only ? "tune" : o->policy;
 
     if (o->feedback)
         text = arena_printf(s->arena, "%s, feedback %s", text, o->feedback);
@@ -353,6 +354,7 @@ static bool plant(struct session *s, struct err *err)
     if (!s->search)
         return err_set(err, "unknown search policy %s", s->options->policy);
     search_add_root(s->search, &outcome);
+    propose_told(s->propose, &s->root, 0);
     s->state.best_speedup = 1;
     s->standing = objective_start(s->options->objective, &s->root.profile);
     return true;

@@ -57,6 +57,7 @@ struct session_options {
                       budget; 0: none, all share the budget */
     enum episodes episodes;
     bool model_only;  /* neither rewriter nor tuner: for comparisons */
+    bool tune_only;   /* the tuner alone, on the original; to the end of the budget */
     bool show_prompt; /* session_show_prompt will be asked for, with or without a model */
 };
 

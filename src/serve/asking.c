@@ -61,6 +61,7 @@ static void pass_on(struct asking *a, struct asked *n)
 
     n->told = true;
     search_tell(a->search, &n->pick, &outcome);
+    propose_told(a->propose, &n->c, 0);
 }
 
 /* The twins of a node have its result. */
@@ -121,6 +122,7 @@ static bool plant(struct asking *a, const char *policy, struct err *err)
         return err_set(err, "unknown search policy %s", policy);
     outcome = outcome_of(&root->c, false);
     search_add_root(a->search, &outcome);
+    propose_told(a->propose, &root->c, 0);
     return true;
 }
 

@@ -100,10 +100,12 @@ static const struct expected cases[] = {
     /* those that wait, side by side */
     {"429_after,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = 0.95, .most_wait_s = 3},
     {"429_date,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = 0.5, .most_wait_s = 5},
-    {"slow", LLM_FAILED, 3, .error = "no answer came within 3 s", .least_s = 3 * DEADLINE_S, .waits = true},
+    {"slow", LLM_FAILED, 3, .error = "no answer came within 3 s", .least_s = 3 * DEADLINE_S,
+        .waits = true},
     {"slow,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = DEADLINE_S, .waits = true},
     {"stall,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = DEADLINE_S, .waits = true},
-    {"stall", LLM_FAILED, 3, .error = "stopped coming within 3 s", .least_s = 3 * DEADLINE_S, .waits = true},
+    {"stall", LLM_FAILED, 3, .error = "stopped coming within 3 s", .least_s = 3 * DEADLINE_S,
+        .waits = true},
     /* the others */
     {"ok", LLM_OK, 1, .text = OK_TEXT},
     {"429,ok", LLM_OK, 2, .text = OK_TEXT},

@@ -28,7 +28,7 @@ static void wrong_use_is_answered_clearly(void **state)
         {"a.cu --seed x", 2, "--seed x: expected a whole number"},
         {"a.cu --policy best", 2, "expected one of mcts"},
         {"a.cu --dump d", 2, "--dump goes with `keet-opt run`"},
-        {"run a.cu --budget 3", 2, "--budget goes with `keet-opt KERNEL.cu` and `keet-opt camp"},
+        {"run a.cu --budget 3", 2, "--budget goes with `keet-opt KERNEL.cu`, `keet-opt tune`"},
         {"results a.db --md", 2,
             "--md goes with `keet-opt compare`, `keet-opt explain` and `keet-opt report`"},
         {"run", 2, "an argument is missing; try: keet-opt run"},

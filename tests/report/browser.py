@@ -328,4 +328,5 @@ def main():
         browser.close()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -43,7 +43,7 @@ void extent_cover(const struct rewrite_in *in, struct launch_line *line,
         arena_printf(in->arena, "ceil_div(%s, %s)", extent_text(in, line, form, axis), piece);
 }
 
-static bool evaluate(const struct rewrite_in *in, const char *text, int64_t *value)
+bool extent_at_timed(const struct rewrite_in *in, const char *text, int64_t *value)
 {
     struct err err = {0};
     const struct expr *expr = expr_parse(in->arena, text, strlen(text), &err);
@@ -61,7 +61,7 @@ bool extent_is_literal(const char *text)
 bool extent_whole_warps(const struct rewrite_in *in, const char *text, struct rewrite_out *out)
 {
     int64_t value;
-    if (!evaluate(in, text, &value) || value % 32 != 0)
+    if (!extent_at_timed(in, text, &value) || value % 32 != 0)
         return rewrite_refuse(in, out, "the block size %s is no multiple of 32", text);
     if (extent_is_literal(text))
         return true;

@@ -12,6 +12,9 @@
 const char *extent_text(const struct rewrite_in *in, const struct launch_line *line,
     const struct kernel_form *form, const struct form_axis *axis);
 
+/* The value of such a text at the timed size. False: it does not evaluate. */
+bool extent_at_timed(const struct rewrite_in *in, const char *text, int64_t *value);
+
 /* Give the launch as many blocks along the axis as cover the extent in pieces of `piece`. */
 void extent_cover(const struct rewrite_in *in, struct launch_line *line,
     const struct kernel_form *form, const struct form_axis *axis, const char *piece);

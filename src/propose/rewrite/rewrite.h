@@ -18,6 +18,7 @@
 #include <stdbool.h>
 
 struct fork_server;
+struct tuning;
 
 struct rewrite_in {
     struct arena *arena;
@@ -30,6 +31,7 @@ struct rewrite_in {
     size_t bytes;
     bool forbid_fast_math;
     struct fork_server *rewriter; /* outside its child; see rewriter.h */
+    struct tuning *tuning;        /* the same: what the run knows of points; see tuning.h */
 };
 
 struct rewrite_out {

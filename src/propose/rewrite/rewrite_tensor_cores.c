@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-static const struct {
+static const struct mma_tiling {
     int block_m, block_n, block_k, warp_m, warp_n;
 } tilings[] = {{128, 64, 64, 32, 32}, {64, 64, 64, 16, 32}, {32, 32, 64, 16, 16}};
 enum { NR_TILINGS = 3 };
@@ -461,14 +461,54 @@ static void write_tail(struct mma_writer *w)
     str_addf(s, "%s}\n            }\n            __syncwarp();\n        }\n    }\n}", in);
 }
 
-static void write_tunes(const struct mma_writer *w, unsigned tiling, struct rewrite_out *out)
+/* The text of an expression of the kernel in the terms of a launch: a parameter is its argument. */
+static const char *at_launch(
+    const struct contraction *c, const struct launch_line *line, const struct node *n)
+{
+    const unsigned nr = function_nr_params(c->form.function);
+    n = node_strip(n);
+    for (unsigned i = 0; i < nr && i < line->nr_args; i++)
+        if (n->kind == NODE_NAME && n->decl == function_param(c->form.function, i))
+            return line->args[i];
+    return tree_text(c->in->tree, n);
+}
+
+/* Half the size as long as that still covers the extent. */
+static int fitted(const struct contraction *c, int size, int least, const char *extent)
+{
+    int64_t value;
+    if (!extent_at_timed(c->in, extent, &value))
+        return size;
+    while (size > least && size / 2 >= value)
+        size /= 2;
+    return size;
+}
+
+/* A tiling that is not larger than the product of the kernel's first launch. */
+static struct mma_tiling fit(
+    const struct contraction *c, struct mma_tiling t, struct rewrite_out *out)
+{
+    struct launch_lines lines;
+    if (!launch_lines_read(c->in, c->form.function, &lines, out) || !lines.nr)
+        return t;
+    const struct launch_line *line = &lines.items[0];
+    t.block_m = fitted(c, t.block_m, 32, extent_text(c->in, line, &c->form, c->y));
+    t.block_n = fitted(c, t.block_n, 32, extent_text(c->in, line, &c->form, c->x));
+    t.block_k = fitted(c, t.block_k, 16, at_launch(c, line, c->loop.bound));
+    t.warp_m = t.warp_m < t.block_m ? t.warp_m : t.block_m;
+    t.warp_n = t.warp_n < t.block_n ? t.warp_n : t.block_n;
+    return t;
+}
+
+static void write_tunes(
+    const struct mma_writer *w, const struct mma_tiling *t, struct rewrite_out *out)
 {
     const struct rewrite_in *in = w->c->in;
-    pragma_add_tune(in, &out->edits, w->bm, tilings[tiling].block_m, "32, 64, 128");
-    pragma_add_tune(in, &out->edits, w->bn, tilings[tiling].block_n, "32, 64, 128, 256");
-    pragma_add_tune(in, &out->edits, w->bk, tilings[tiling].block_k, "16, 32, 64");
-    pragma_add_tune(in, &out->edits, w->wm, tilings[tiling].warp_m, "16, 32, 64");
-    pragma_add_tune(in, &out->edits, w->wn, tilings[tiling].warp_n, "16, 32, 64");
+    pragma_add_tune(in, &out->edits, w->bm, t->block_m, "32, 64, 128");
+    pragma_add_tune(in, &out->edits, w->bn, t->block_n, "32, 64, 128, 256");
+    pragma_add_tune(in, &out->edits, w->bk, t->block_k, "16, 32, 64");
+    pragma_add_tune(in, &out->edits, w->wm, t->warp_m, "16, 32, 64");
+    pragma_add_tune(in, &out->edits, w->wn, t->warp_n, "16, 32, 64");
     pragma_add_tune(in, &out->edits, w->stages, 3, "2, 3, 4");
     /* The sums take half of the registers at most; a block has 227 KB of shared memory at most. */
     pragma_add_line(in, &out->edits,
@@ -479,7 +519,8 @@ static void write_tunes(const struct mma_writer *w, unsigned tiling, struct rewr
             tile_bytes(w, w->a), tile_bytes(w, w->b)));
 }
 
-static bool write_kernel(struct mma_writer *w, unsigned tiling, struct rewrite_out *out)
+static bool write_kernel(
+    struct mma_writer *w, const struct mma_tiling *tiling, struct rewrite_out *out)
 {
     const struct contraction *c = w->c;
     const struct rewrite_in *in = c->in;
@@ -518,9 +559,9 @@ bool rewrite_tensor_cores(const struct rewrite_in *in, unsigned variant, struct 
     if (!contraction_read(c, in, function, &why) || !read_product(&w, &why))
         return rewrite_refuse(in, out, "%s: %s", function->name, why);
     /* Parts of floats need registers: smaller tiles first. */
-    const unsigned t = (variant + (w.bytes == 4)) % NR_TILINGS;
-    if (!write_kernel(&w, t, out))
+    const struct mma_tiling t = fit(c, tilings[(variant + (w.bytes == 4)) % NR_TILINGS], out);
+    if (!write_kernel(&w, &t, out))
         return false;
     return rewrite_done(in, out, "tensor cores for the product in %s, tiles %dx%dx%d",
-        function->name, tilings[t].block_m, tilings[t].block_n, tilings[t].block_k);
+        function->name, t.block_m, t.block_n, t.block_k);
 }

@@ -251,6 +251,10 @@
     details.scrollIntoView();
   }
 
+  document.addEventListener("freshdata", () => { // live.js brought more
+    data = null;
+    document.querySelectorAll("details.node[open]").forEach(show);
+  });
   document.addEventListener("toggle", (event) => {
     if (event.target.open && event.target.matches("details.node")) show(event.target);
   }, true);

@@ -107,7 +107,7 @@ static void test_staged(void **state)
         struct bench *b = begin_judged(sources[i]);
         step(b, ACTION_REGISTER_TILE, 2);
         has(b, "__shared__ __align__(16) float tile_X[BK][BN");
-        has(b, i == 2 ? "ceil_div(M, BM)" : i == 1 ? "ceil_div(O, BM)" : "ceil_div(O, BM)");
+        has(b, i == 2 ? "ceil_div(M, BM)" : "ceil_div(O, BM)");
         b->at = b->original;
         step(b, ACTION_SHARED_TILE, 0);
         end(b);

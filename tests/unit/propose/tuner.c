@@ -1,4 +1,4 @@
-/* The tuner: which values it offers, that `where` binds it, that only tune lines change. */
+/* The tuner: which points it gives out, that `where` binds it, that only tune lines change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,36 +57,65 @@ static int teardown(void **state)
     return 0;
 }
 
-static struct candidate make(struct bench *b, unsigned i)
+static struct candidate make_of(struct bench *b, const char *text, unsigned variant)
 {
     struct err err;
-    struct candidate c = {.arena = b->arena, .task = &b->task, .option = b->root.options[i]};
-    assert_true(propose_kernel(b->propose, source, strlen(source), &c, &err));
-    assert_int_equal(c.verdict, VERDICT_OK);
+    struct candidate c = {.arena = b->arena,
+        .task = &b->task,
+        .option = {.action = ACTION_TUNE, .proposer = PROPOSER_TUNER, .variant = variant}};
+    assert_true(propose_kernel(b->propose, text, strlen(text), &c, &err));
     return c;
 }
 
-/* By hand: singles (32,2) (128,2) (64,4); (64,1) breaks the where. Joint ones change both: (32,4);
- * (128,4) is 512 threads-steps and forbidden, (.,1) too. */
-static void test_neighbours(void **state)
+static void tell(struct bench *b, struct candidate *c, double time_ns)
+{
+    c->verdict = time_ns > 0 ? VERDICT_OK : VERDICT_WRONG;
+    c->speedup = time_ns > 0 ? 100 / time_ns : 0;
+    propose_told(b->propose, c, 0);
+}
+
+/* By hand: the space has (32,2) (32,4) (64,2) (64,4) (128,2); (.,1) and (128,4) break the where.
+ * Each is given out once, wherever the tuner is asked; after that, the best that was measured. */
+static void test_points(void **state)
 {
     struct bench *b = *state;
-    bool seen[4] = {false};
-    unsigned nr = 0;
-    for (unsigned i = 0; i < b->root.nr_options; i++) {
-        if (b->root.options[i].action != ACTION_TUNE)
-            continue;
-        const struct candidate c = make(b, i);
-        const int64_t block = c.plan.tunes[0].value, steps = c.plan.tunes[1].value;
-        nr++;
-        seen[0] |= block == 32 && steps == 2;
-        seen[1] |= block == 128 && steps == 2;
-        seen[2] |= block == 64 && steps == 4;
-        seen[3] |= block == 32 && steps == 4;
-    }
+    unsigned nr = 0, seen = 0;
+    tell(b, &b->root, 100);
+    for (unsigned i = 0; i < b->root.nr_options; i++)
+        nr += b->root.options[i].action == ACTION_TUNE;
     assert_int_equal(nr, 4);
-    for (unsigned i = 0; i < 4; i++)
-        assert_true(seen[i]);
+    const char *text = source;
+    for (unsigned v = 0; v < 4; v++) {
+        struct candidate c = make_of(b, text, v);
+        assert_int_equal(c.verdict, VERDICT_OK);
+        const int64_t block = c.plan.tunes[0].value, steps = c.plan.tunes[1].value;
+        assert_true(block * steps <= 256 && steps != 1 && !(block == 64 && steps == 2));
+        seen |= 1u << (block / 64 * 2 + steps / 4);
+        tell(b, &c, block == 32 && steps == 4 ? 50 : 80);
+        text = c.source; /* from where we are now */
+    }
+    assert_int_equal(__builtin_popcount(seen), 4);
+    struct candidate best = make_of(b, source, 5);
+    assert_int_equal(best.plan.tunes[0].value * 10 + best.plan.tunes[1].value, 324);
+    best = make_of(b, best.source, 5); /* from the best itself: the next best */
+    assert_int_equal(best.verdict, VERDICT_OK);
+    assert_int_not_equal(best.plan.tunes[0].value * 10 + best.plan.tunes[1].value, 324);
+}
+
+/* Points under way are not given out twice, and points that failed are not tried again. */
+static void test_once(void **state)
+{
+    struct bench *b = *state;
+    struct candidate made[4];
+    for (unsigned v = 0; v < 4; v++) {
+        made[v] = make_of(b, source, v);
+        for (unsigned i = 0; i < v; i++)
+            assert_string_not_equal(made[i].source, made[v].source);
+    }
+    for (unsigned v = 0; v < 4; v++)
+        tell(b, &made[v], v < 3 ? 0 : 70);
+    struct candidate again = make_of(b, source, 4);
+    assert_string_equal(again.source, made[3].source);
 }
 
 static void test_only_the_line_changes(void **state)
@@ -95,7 +124,7 @@ static void test_only_the_line_changes(void **state)
     for (unsigned i = 0; i < b->root.nr_options; i++) {
         if (b->root.options[i].action != ACTION_TUNE)
             continue;
-        const struct candidate c = make(b, i);
+        const struct candidate c = make_of(b, source, i);
         assert_non_null(strstr(c.source, "   // threads\n"));
         assert_string_equal(
             strstr(c.source, "#pragma keet where"), strstr(source, "#pragma keet where"));
@@ -104,23 +133,12 @@ static void test_only_the_line_changes(void **state)
     }
 }
 
-static void test_past_the_end(void **state)
-{
-    struct bench *b = *state;
-    struct err err;
-    struct candidate c = {.arena = b->arena, .task = &b->task};
-    c.option = (struct option){.action = ACTION_TUNE, .proposer = PROPOSER_TUNER, .variant = 77};
-    assert_true(propose_kernel(b->propose, source, strlen(source), &c, &err));
-    assert_int_equal(c.verdict, VERDICT_NO_KERNEL);
-    assert_non_null(c.verdict_text);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_neighbours, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_points, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_only_the_line_changes, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_past_the_end, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,226 @@
+/* Owns what the live page is made of: the report, anew for each request, and events from a look at
+ * the database a few times a second. */
+#include "cli/watch_web.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "campaign/overview.h"
+#include "cli/look.h"
+#include "report/escape.h"
+#include "report/page.h"
+#include "web/web.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A look takes this part of the time at most, and comes no sooner than after this time. */
+static const double LOOK_SHARE = 0.1, LEAST_WAIT_NS = 2e8;
+
+/* Several nodes may be under way at once: one with a lower number may come after others. */
+enum { LATE = 64 };
+
+struct shown {
+    const struct options *options;
+    bool is_campaign;
+};
+
+/* One listener. */
+struct listener {
+    const struct shown *shown;
+    int64_t run, newest, nr_nodes; /* of a run: its number, the newest node that was told */
+    struct hash state;             /* of a campaign: of the page that was told */
+    int running;                   /* as was told; -1: nothing was */
+    uint64_t next_ns;              /* when it is looked again */
+};
+
+/* ---- contents ---- */
+
+static bool content_of_run(
+    const struct shown *shown, const char *name, struct str *out, struct err *err)
+{
+    struct arena *arena = arena_create();
+    struct store *store = look_database(shown->options->kernel_path, err);
+    struct page page;
+    bool ok = store && page_load(&page, arena, store, shown->options->kernel_path,
+                           (int64_t)shown->options->run, err);
+
+    page.live = true;
+    if (ok && strcmp(name, "above") == 0)
+        page_above(&page, out);
+    else if (ok && strcmp(name, "data") == 0)
+        ok = page_data(&page, out, err);
+    else if (ok)
+        ok = page_html(&page, out, err);
+    store_close(store);
+    arena_destroy(arena);
+    return ok;
+}
+
+static bool content_of_campaign(const struct shown *shown, struct str *out, struct err *err)
+{
+    struct campaign c;
+    bool ok;
+
+    campaign_init(&c);
+    ok = campaign_open(&c, shown->options->kernel_path, err) && overview_html(&c, true, out, err);
+    campaign_finish(&c);
+    return ok;
+}
+
+static bool content(
+    void *owner, const char *name, const char **type, struct str *out, bool *found, struct err *err)
+{
+    const struct shown *shown = owner;
+    const bool is_data = strcmp(name, "data") == 0 && !shown->is_campaign;
+
+    *found = !*name || is_data || strcmp(name, "above") == 0;
+    *type = is_data ? "application/json" : "text/html; charset=utf-8";
+    return *found && (shown->is_campaign ? content_of_campaign(shown, out, err)
+                                         : content_of_run(shown, name, out, err));
+}
+
+/* ---- events ---- */
+
+static void *begin_listening(void *owner, int64_t from, struct err *err)
+{
+    struct listener *l = xcalloc(1, sizeof(*l));
+
+    (void)err;
+    *l = (struct listener){.shown = owner, .newest = from, .nr_nodes = -1, .running = -1};
+    return l;
+}
+
+static void end_listening(void *listener)
+{
+    free(listener);
+}
+
+static void add_node(struct str *out, const struct store_speed *s)
+{
+    str_addf(out, "{\"n\":%lld,\"v\":", (long long)s->number);
+    escape_json(out, s->verdict);
+    str_add(out, ",\"x\":");
+    escape_number(out, s->speedup > 0 ? s->speedup : 0);
+    str_add(out, ",\"a\":");
+    escape_json(out, s->number > 0 ? s->action : "original");
+    str_add(out, ",\"what\":");
+    escape_json(out, s->what);
+    str_add(out, ",\"why\":");
+    escape_json(out, s->verdict_text);
+    str_add_char(out, '}');
+}
+
+/* The nodes that came; what is in the page already is passed over there. */
+static bool tell_nodes(struct listener *l, const struct looked_run *run, struct str *out)
+{
+    struct store_speed *speeds;
+    struct str data = {0};
+    int64_t newest = l->newest;
+    unsigned nr, told = 0;
+    struct err err;
+
+    if (!store_list_speeds(run->store, run->arena, &speeds, &nr, &err))
+        return false;
+    for (unsigned i = 0; i < nr; i++) {
+        if (speeds[i].number <= l->newest - LATE)
+            continue;
+        str_add_char(&data, told++ ? ',' : '[');
+        add_node(&data, &speeds[i]);
+        newest = speeds[i].number > newest ? speeds[i].number : newest;
+    }
+    l->newest = newest;
+    if (told > 0) {
+        str_add_char(&data, ']');
+        web_event(out, "nodes", str_text(&data));
+    }
+    str_finish(&data);
+    return true;
+}
+
+/* A database that cannot be read just now is looked at again. */
+static void news_of_run(struct listener *l, struct str *out)
+{
+    const struct options *o = l->shown->options;
+    struct store_digest digest;
+    struct looked_run run;
+    struct err err;
+
+    if (look_open_run(&run, o->kernel_path, o->run, &err) &&
+        store_digest(run.store, &digest, &err)) {
+        if (l->run != 0 && l->run != run.run.id)
+            web_event(out, "another", "-");
+        else if (digest.nr_nodes != l->nr_nodes && tell_nodes(l, &run, out))
+            l->nr_nodes = digest.nr_nodes;
+        l->run = run.run.id;
+    }
+    look_close_run(&run);
+}
+
+static void news_of_campaign(struct listener *l, struct str *out)
+{
+    struct str page = {0};
+    struct hash state;
+    struct err err;
+
+    if (content_of_campaign(l->shown, &page, &err)) {
+        state = hash_bytes(str_text(&page), page.len, 0);
+        if (state.low != l->state.low || state.high != l->state.high)
+            web_event(out, "changed", "-");
+        l->state = state;
+    }
+    str_finish(&page);
+}
+
+static void news(void *listener, struct str *out)
+{
+    struct listener *l = listener;
+    struct looked looked;
+    const uint64_t began_ns = clock_ns();
+    struct err err;
+    int running = 0;
+
+    if (began_ns < l->next_ns)
+        return;
+    if (look_open(&looked, l->shown->options->kernel_path, l->shown->options->run, &err))
+        running = look_holder(&looked) != 0;
+    look_close(&looked);
+    if (l->shown->is_campaign)
+        news_of_campaign(l, out);
+    else
+        news_of_run(l, out);
+    if (running != l->running) /* after the last nodes */
+        web_event(out, running ? "running" : "ended", "-");
+    l->running = running;
+    l->next_ns =
+        clock_ns() + (uint64_t)fmax(LEAST_WAIT_NS, (double)(clock_ns() - began_ns) / LOOK_SHARE);
+}
+
+bool watch_web(const struct options *o, struct err *err)
+{
+    struct shown shown = {o, campaign_is_folder(o->kernel_path)};
+    const struct web_site site = {&shown, content, begin_listening, news, end_listening};
+    struct looked looked;
+    struct web *web;
+    sigset_t ends;
+    char *address;
+    int number;
+    const bool ok = look_open(&looked, o->kernel_path, o->run, err);
+
+    look_close(&looked);
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigprocmask(SIG_BLOCK, &ends, NULL); /* before there are threads */
+    web = ok ? web_open(&site, o->port, &address, err) : NULL;
+    if (!web)
+        return false;
+    look_print(address);
+    look_print("\n");
+    sigwait(&ends, &number);
+    web_close(web);
+    free(address);
+    return true;
+}
