@@ -30,11 +30,12 @@ work=${WORK:-keet-out/kernelbench}
 campaign=$work-$budget$([ ${#names[@]} -eq 0 ] || printf -- '-%s' "${names[@]}").campaign
 made=$(cd bench && python3 -c 'import stamp
 print("at commit", stamp.commit("src", "search", "bench/kernelbench", "bench/time"), "on", stamp.processor())')
+whole=
 if [ -d "$campaign" ]; then
-    "$build/keet-opt" campaign "$campaign" --resume --jobs "$jobs" >&2
+    "$build/keet-opt" campaign "$campaign" --resume --jobs "$jobs" >&2 || whole=no
 else
     "$build/keet-opt" campaign "$work/list.txt" --out "$campaign" --budget "$budget" --jobs "$jobs" \
-        --device emu:h100 --threads 1 >&2
+        --device emu:h100 --threads 1 >&2 || whole=no
 fi
 "$build/keet-opt" results "$campaign" --json >"$work/results.json"
 mkdir -p "$out"
@@ -43,7 +44,8 @@ new=$(mktemp -p "$work")
     cat <<END
 # KernelBench's problems at their real sizes, without a card
 
-\`bench/kernelbench/run.sh --budget $budget${names[*]:+ ${names[*]}}\` $made; seed 1, judged with seed 2. No model was asked.
+\`bench/kernelbench/run.sh --budget $budget${names[*]:+ ${names[*]}}\` $made; seed 1, judged with seed 2. No model was asked.${whole:+
+The campaign was stopped before its budget was spent.}
 
 PyTorch's times are measured, by KernelBench on an H100 (results/timing/H100_Modal, PyTorch 2.9 eager). Ours are modelled, by emu:h100.
 "Measured over modelled" divides one by the other, so that it is no measured speedup: the column "modelled over measured" says how far the

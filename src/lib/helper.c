@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SLICE_MS = 50, START_S = 60, STOP_MS = 2000 };
+enum { SLICE_MS = 50, START_S = 60, STOP_MS = 2000, CLOCK_FACTOR = 10 };
 
 bool helper_error(struct keet_error *error, enum keet_error_kind kind, const char *format, ...)
 {
@@ -32,14 +32,6 @@ bool helper_error(struct keet_error *error, enum keet_error_kind kind, const cha
     vsnprintf(error->text, sizeof(error->text), format, ap);
     va_end(ap);
     return false;
-}
-
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 /* ---- ending ---- */
@@ -109,22 +101,53 @@ static void say_why(const struct helper *helper, int status, char why[512])
 
 /* ---- talking ---- */
 
+/* Processor time, so that a busy machine makes no difference; a process that sleeps for ever is
+ * late as well. */
+struct patience {
+    clockid_t clock; /* of the helper process */
+    bool has_clock;
+    double until_cpu_s, until_s;
+};
+
+static double time_on(clockid_t clock)
+{
+    struct timespec now;
+
+    return clock_gettime(clock, &now) == 0 ? (double)now.tv_sec + (double)now.tv_nsec * 1e-9 : 0;
+}
+
+static struct patience begin(const struct helper *helper, double limit_s)
+{
+    struct patience p = {.until_s = time_on(CLOCK_MONOTONIC) + CLOCK_FACTOR * limit_s};
+
+    p.has_clock = clock_getcpuclockid(helper->pid, &p.clock) == 0;
+    p.until_cpu_s = p.has_clock ? time_on(p.clock) + limit_s : 0;
+    return p;
+}
+
+static bool is_late(const struct patience *p)
+{
+    return (p->has_clock && time_on(p->clock) >= p->until_cpu_s) ||
+           time_on(CLOCK_MONOTONIC) >= p->until_s;
+}
+
 enum helper_end helper_call(struct helper *helper, const struct frame *request,
     struct frame *answer, double limit_s, const atomic_uint *interrupts, unsigned as_begun,
     char why[512])
 {
-    const double until = now_s() + limit_s;
+    const struct patience patience = begin(helper, limit_s);
     struct pollfd one = {.fd = helper->socket, .events = POLLIN};
+    bool late = false;
     enum helper_end end = HELPER_GONE;
     int status;
 
     if (!request || frame_send(helper->socket, request)) {
-        while (poll(&one, 1, SLICE_MS) <= 0 && now_s() < until &&
+        while (poll(&one, 1, SLICE_MS) <= 0 && !late &&
                (!interrupts || atomic_load(interrupts) == as_begun))
-            continue;
+            late = is_late(&patience);
         if (one.revents && frame_receive(helper->socket, answer))
             return HELPER_ANSWERED;
-        end = one.revents ? HELPER_GONE : now_s() >= until ? HELPER_LATE : HELPER_INTERRUPTED;
+        end = one.revents ? HELPER_GONE : late ? HELPER_LATE : HELPER_INTERRUPTED;
     }
     kill_helper(helper, &status);
     say_why(helper, status, why);

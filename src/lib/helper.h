@@ -25,9 +25,10 @@ enum helper_end { HELPER_ANSWERED, HELPER_GONE, HELPER_LATE, HELPER_INTERRUPTED 
 bool helper_start(struct helper *helper, const char *const *argv, const char *cuda,
     uint64_t memory_bytes, struct keet_error *error);
 
-/* Sends a request, and waits for the answer, no longer than limit_s, and not when *interrupts has
- * another value than `as_begun`. Another end than HELPER_ANSWERED kills the process; `why` then
- * says what it printed last, or how it ended. */
+/* Sends a request, and waits for the answer, until the process took limit_s of processor time or
+ * ten times that by the clock, and not when *interrupts has another value than `as_begun`. Another
+ * end than HELPER_ANSWERED kills the process; `why` then says what it printed last, or how it
+ * ended. */
 enum helper_end helper_call(struct helper *helper, const struct frame *request,
     struct frame *answer, double limit_s, const atomic_uint *interrupts, unsigned as_begun,
     char why[512]);

@@ -305,7 +305,7 @@ static struct keet_result *verdict_of(const struct keet *keet, enum helper_end e
     char reason[1024];
 
     if (end == HELPER_LATE)
-        snprintf(reason, sizeof(reason), "the evaluation took longer than the limit of %g s",
+        snprintf(reason, sizeof(reason), "the evaluation took more than the limit of %g s",
             keet->options.limit_s);
     else
         snprintf(reason, sizeof(reason),

@@ -80,7 +80,7 @@ struct keet_options {
     const char *cache_dir; /* compiled code; NULL: keet-opt's own place; "": none */
     unsigned processes;    /* calls at once; 0: one a core */
     unsigned threads;      /* of the emulator in each process; 0: 1 */
-    double limit_s;        /* of one call, compiling included; 0: 300 */
+    double limit_s;        /* of one call, of processor time; ten times that by the clock; 0: 300 */
     uint64_t memory_bytes; /* data memory of each process; 0: no limit */
     uint64_t seed;         /* of sizes and inputs that checks draw; 0: 1 */
 };

@@ -36,7 +36,7 @@ def _close_unused(native, users):
 class Keet:
     """A set of helper processes. Threads may share it; a forked child of this process gets processes
     of its own when it first calls. Options: `processes` (calls at once; 0: one a core), `device`
-    ("emu", "emu:h200", "gpu"), `limit_s` of one call, `memory_bytes` of each process, `threads` of
+    ("emu", "emu:h200", "gpu"), `limit_s` of one call (of processor time), `memory_bytes` of each process, `threads` of
     the emulator in each, `seed` of what checks draw, `cache_dir` of compiled code ("": none),
     `program` (keet-opt) and `cuda` (a folder with NVRTC)."""
 
