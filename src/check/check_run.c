@@ -73,7 +73,7 @@ bool host_fill(struct host_arrays *host, const struct task *task, const struct e
         if (array.role == ROLE_OUT)
             continue;
         if (array.gen.kind == GEN_FILE && !timed)
-            array.gen = gen_default(array.elem);
+            array.gen = array.gen.elsewhere ? *array.gen.elsewhere : gen_default(array.elem);
         if (array.gen.kind == GEN_FILE)
             array.gen.path = file_of(arena, task, array.gen.path, folder);
         ok =

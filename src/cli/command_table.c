@@ -126,6 +126,20 @@ const struct command command_table[NR_VERBS] = {
             "Writes SOME.patched.cu, host code kept, and the diff SOME.patch, for a kernel file "
             "that was written by init and completed by hand. A search does this by itself.",
         .example = "keet-opt patch some.cu task.keet.cu", .run = cmd_patch},
+    [VERB_CAPTURE] = {"capture", GROUP_HOST_CODE, .takes = TAKES_FILES, .least = 1,
+        .most = ANY_NUMBER, .usage = "capture [SOURCE.cu] [options] -- PROGRAM ARGS...",
+        .summary = "the launches of a program, with its own data, as tasks",
+        .text =
+            "Runs a program that nvcc built, unmodified, on the software driver: no GPU is needed. "
+            "Records the first launches of each kernel with their arguments and the memory before "
+            "and after, and ranks the kernels by time and by what could be saved. With the file "
+            "that the kernels are in, each recorded launch becomes a kernel file in the folder. "
+            "The program must be linked with the shared CUDA runtime; where it is not, the error "
+            "has the one line that does it.",
+        .example = "keet-opt capture saxpy.cu -- ./saxpy 1000000",
+        .further = "keet-opt capture --dry -- ./simulation input.txt\n"
+                   "keet-opt capture solver.cu --kernel jacobi --launch 3 -- ./solver",
+        .run = cmd_capture},
     [VERB_STATUS] = {"status", GROUP_RUN, .takes = TAKES_FILES, .least = 1, .most = 1,
         .usage = "status RUN.db|FOLDER [--json]", .summary = "how far it is",
         .example = "keet-opt status kernels.campaign", .run = cmd_status},

@@ -56,6 +56,7 @@ bool cmd_compare(const struct options *options, int *status, struct err *err);
 bool cmd_explain(const struct options *options, int *status, struct err *err);
 bool cmd_init(const struct options *options, int *status, struct err *err);
 bool cmd_patch(const struct options *options, int *status, struct err *err);
+bool cmd_capture(const struct options *options, int *status, struct err *err);
 bool cmd_write(const struct options *options, int *status, struct err *err);
 bool cmd_calls(const struct options *options, int *status, struct err *err);
 bool cmd_report(const struct options *options, int *status, struct err *err);

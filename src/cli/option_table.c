@@ -10,7 +10,7 @@
 #define EVALUATES (SEARCH | V(TUNE))                   /* ... and of tuning */
 #define ASKS_MODELS (SEARCH | V(EXPLAIN) | V(WRITE))
 #define READS_HOST_CODE                                                                            \
-    (EVALUATES | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(PATCH))
+    (EVALUATES | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(PATCH) | V(CAPTURE))
 #define USES_DEVICE                                                                                \
     (EVALUATES | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(WRITE) | V(SERVE) |     \
         V(MCP))
@@ -19,7 +19,7 @@
 #define PRINTS_JSON                                                                                \
     (V(OPTIMIZE) | V(TUNE) | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(STATUS) |   \
         V(WATCH) | V(STOP) | V(RESULTS) | V(SHOW) | V(DIFF) | V(RUNS) | V(CALLS) | V(REPORT) |     \
-        V(CAMPAIGN) | V(DOCTOR))
+        V(CAMPAIGN) | V(CAPTURE) | V(DOCTOR))
 
 #define FIELD(name) .field = offsetof(struct options, name)
 #define SET(name) .kind = OPTION_SET, FIELD(name)
@@ -92,6 +92,19 @@ const struct option_row option_table[] = {
     {"define", 'D', "NAME=VALUE", READS_HOST_CODE, SECTION_HOST_CODE, OWN(option_define),
         .help = "a macro, beside those that its Makefile defines"},
 
+    {"kernel", 0, "NAME", V(CAPTURE), SECTION_HOST_CODE, TEXT(capture.kernel),
+        .help = "only kernels with this text in their (mangled) name"},
+    {"launches", 0, "K", V(CAPTURE), SECTION_HOST_CODE, COUNT(capture.launches, 1, 1000),
+        .help = "record the first K launches of each kernel (default 1)"},
+    {"launch", 0, "N", V(CAPTURE), SECTION_HOST_CODE, COUNT(capture.launch, 1, 1000000000),
+        .help = "record the Nth launch of each kernel alone"},
+    {"dry", 0, NULL, V(CAPTURE), SECTION_HOST_CODE, SET(capture.dry),
+        .help = "kernels do nothing: for programs that are too large to emulate"},
+    {"limit", 0, "MIB", V(CAPTURE), SECTION_HOST_CODE, COUNT(capture.limit_mib, 1, 1000000),
+        .help = "keep contents of memory up to so many MiB in all (default 256)"},
+    {"seconds", 0, "TIME", V(CAPTURE), SECTION_HOST_CODE, OWN(option_capture_time),
+        .help = "stop the program after so much processor time: 10s, 5m"},
+
     {"model", 0, "SPEC", ASKS_MODELS, SECTION_MODEL, OWN(option_model), .common = true,
         .words = "anthropic: openai: http:// cmd: script: replay: none",
         .help = "anthropic:NAME, openai:NAME, http://host:port/v1#NAME, cmd:'PROGRAM ARGS', "
@@ -162,9 +175,12 @@ const struct option_row option_table[] = {
                 "GPU: the worker process keeps its rights; see `keet-opt doctor`"},
 
     {"output", 'o', "FILE",
-        V(OPTIMIZE) | V(TUNE) | V(INIT) | V(PATCH) | V(WRITE) | V(REPORT) | V(EXPORT),
+        V(OPTIMIZE) | V(TUNE) | V(INIT) | V(PATCH) | V(WRITE) | V(REPORT) | V(EXPORT) |             
+            V(CAPTURE),
         SECTION_FILES, TEXT(output_path), .words = "FILE", .common = true,
-        .help = "where the result goes; of a search the best kernel (default: <kernel>.keet.cu)"},
+        .help =
+            "where the result goes; of a search the best kernel (default: <kernel>.keet.cu), of "
+            "capture a folder"},
     {"force", 0, NULL, V(INIT), SECTION_FILES, SET(force), .help = "overwrite the file of -o"},
     {"db", 0, "FILE", V(OPTIMIZE) | V(TUNE) | V(EXPLAIN), SECTION_FILES, TEXT(db_path),
         .words = "FILE", .help = "database of the run (default of a search: <kernel>.keet.db)"},

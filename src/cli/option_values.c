@@ -202,6 +202,12 @@ bool option_task_time(struct options *options, const char *text, struct err *err
            err_set(err, "--task-time %s: expected a time such as 90s, 10m, 2h", text);
 }
 
+bool option_capture_time(struct options *options, const char *text, struct err *err)
+{
+    return option_time(text, &options->capture.time_s) ||
+           err_set(err, "--seconds %s: expected a time such as 10s, 5m", text);
+}
+
 bool option_tokens(struct options *options, const char *text, struct err *err)
 {
     uint64_t *tokens = &options->campaign.tokens;

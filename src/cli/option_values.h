@@ -4,6 +4,7 @@
 
 #include "cli/option_table.h"
 
+bool option_capture_time(struct options *options, const char *value, struct err *err);
 bool option_budget(struct options *options, const char *value, struct err *err);
 bool option_episodes(struct options *options, const char *value, struct err *err);
 bool option_policy(struct options *options, const char *value, struct err *err);

@@ -18,6 +18,7 @@ enum verb {
     VERB_EXPLAIN,
     VERB_INIT,
     VERB_PATCH,
+    VERB_CAPTURE,
     VERB_WRITE,
     VERB_STATUS,
     VERB_WATCH,
@@ -60,6 +61,15 @@ struct campaign_options {
     double cost;
     bool retry, once, trust;
     unsigned top; /* 0: all */
+};
+
+/* The options of `keet-opt capture`. */
+struct capture_options {
+    const char *kernel;        /* NULL: all */
+    unsigned launches, launch; /* the first so many of each kernel; only this one, from 1 on */
+    unsigned limit_mib;        /* 0: the default */
+    double time_s;             /* of the processor; 0: no limit */
+    bool dry;
 };
 
 struct options {
@@ -121,6 +131,7 @@ struct options {
     bool no_memory, plan, no_plan, show_prompt, no_techniques, no_best;
     bool model_only; /* neither rewriter nor tuner: for comparisons */
     struct campaign_options campaign;
+    struct capture_options capture;
     bool help, version;                     /* --help, --version */
     struct given given[OPTIONS_MOST_GIVEN]; /* all options, in their order */
     unsigned nr_given;

@@ -137,16 +137,6 @@ static bool read_name_is(struct cursor *c, const char **name, const char *expect
            (cursor_skip(c), true);
 }
 
-/* The comma between items, or the end. *more tells which. */
-static bool read_comma(struct cursor *c, bool *more)
-{
-    *more = !cursor_done(c);
-    if (!*more)
-        return true;
-    return cursor_expect(c, ",", "text after a value") &&
-           (!cursor_done(c) || cursor_fail(c, c->p, "nothing after ','; expected another item"));
-}
-
 /* A size keeps its expression: a check line without the size evaluates it under its own sizes. */
 struct size_expr {
     const struct expr *expr;
@@ -179,7 +169,7 @@ static bool read_size(struct task_reader *r, const struct pragma *pragma, struct
         sizes[env->nr] = (struct binding){name, number};
         env->bindings = sizes;
         env->nr++;
-        if (!read_comma(&c, &more))
+        if (!reader_comma(&c, &more))
             return false;
     }
     return true;
@@ -219,7 +209,7 @@ static bool read_check(
         if (sizes[i].value < 1)
             return cursor_fail(
                 &c, at, "the size %s is %" PRId64 "; expected at least 1", name, sizes[i].value);
-        if (!read_comma(&c, &more))
+        if (!reader_comma(&c, &more))
             return false;
     }
     for (size_t i = 0; i < timed->nr; i++) {
@@ -276,110 +266,6 @@ bool reader_array(struct task_reader *r, struct cursor *c, const struct env *env
     return true;
 }
 
-static const struct {
-    const char *name;
-    enum gen_kind kind;
-    int least, most; /* number of arguments */
-    bool whole;      /* arguments are integer expressions */
-} generators[] = {
-    {"uniform", GEN_UNIFORM, 2, 2, false},
-    {"normal", GEN_NORMAL, 2, 2, false},
-    {"integers", GEN_INTEGERS, 2, 2, true},
-    {"sorted", GEN_SORTED, 2, 2, true},
-    {"permutation", GEN_PERMUTATION, 0, 0, true},
-    {"constant", GEN_CONSTANT, 1, 1, false},
-    {"iota", GEN_IOTA, 0, 2, false},
-    {"file", GEN_FILE, 1, 1, false},
-};
-
-struct gen gen_default(enum elem elem)
-{
-    struct gen gen = {.kind = GEN_UNIFORM, .a = -1, .b = 1};
-
-    if (!elem_is_float(elem))
-        gen = (struct gen){.kind = GEN_INTEGERS, .a = 0, .b = elem == ELEM_BOOL ? 1 : 9};
-    return gen;
-}
-
-/* "x.npy" */
-static bool read_quoted(struct cursor *c, const char **path)
-{
-    const char *from;
-
-    if (!cursor_expect(c, "\"", "no file name"))
-        return false;
-    for (from = c->p; c->p < c->end && *c->p != '"'; c->p++)
-        ;
-    if (c->p == c->end || c->p == from)
-        return cursor_fail(c, c->p, "no file name; expected one in double quotes");
-    *path = arena_strndup(c->arena, from, (size_t)(c->p - from));
-    c->p++;
-    return true;
-}
-
-/* file("x.npy"): the cursor stands after the parenthesis. */
-static bool read_path(struct cursor *c, const char **path)
-{
-    return read_quoted(c, path) && cursor_expect(c, ")", "an open parenthesis");
-}
-
-static bool read_gen_arg(
-    struct cursor *c, const struct env *env, bool whole, const struct expr **expr, double *real)
-{
-    struct cursor arg = cursor_until(c, ",");
-
-    if (!whole && cursor_is_real(&arg, real))
-        return true;
-    return cursor_expr(&arg, env, expr);
-}
-
-static bool unknown_generator(struct cursor *c, const char *at, const char *name)
-{
-    const char *all = "";
-
-    for (unsigned i = 0; i < ARRAY_SIZE(generators); i++)
-        all = arena_printf(c->arena, "%s%s %s", all, i ? "," : "", generators[i].name);
-    return cursor_fail(c, at, "unknown generator '%s'; expected one of%s", name, all);
-}
-
-static bool read_gen(struct cursor *c, const struct env *env, struct gen *gen)
-{
-    const char *at = c->p, *name;
-    struct cursor args;
-    unsigned i = 0;
-    int nr = 0;
-    bool more;
-
-    if (!cursor_name(c, &name, "a generator, as in uniform(-1, 1)"))
-        return false;
-    while (i < ARRAY_SIZE(generators) && strcmp(generators[i].name, name) != 0)
-        i++;
-    if (i == ARRAY_SIZE(generators))
-        return unknown_generator(c, at, name);
-    *gen = (struct gen){.kind = generators[i].kind};
-    if (gen->kind == GEN_IOTA)
-        gen->b = 1;
-    if (!cursor_expect(c, "(", "a generator without arguments"))
-        return false;
-    if (gen->kind == GEN_FILE)
-        return read_path(c, &gen->path);
-    args = cursor_until(c, ")");
-    at = args.p;
-    for (more = !cursor_done(&args); more; nr++) {
-        if (nr == generators[i].most)
-            return cursor_fail(
-                &args, args.p, "too many arguments; expected %d for %s", generators[i].most, name);
-        if (!read_gen_arg(&args, env, generators[i].whole, nr ? &gen->b_int : &gen->a_int,
-                nr ? &gen->b : &gen->a) ||
-            !read_comma(&args, &more))
-            return false;
-    }
-    if (nr < generators[i].least)
-        return cursor_fail(
-            &args, at, "too few arguments; expected %d for %s", generators[i].least, name);
-    return cursor_expect(c, ")", "an open parenthesis");
-}
-
 static bool read_array(struct task_reader *r, const struct pragma *pragma, enum role role)
 {
     struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
@@ -398,7 +284,7 @@ static bool read_array(struct task_reader *r, const struct pragma *pragma, enum 
         cursor_skip(&c);
         const char *at = c.p;
 
-        if (!read_gen(&c, sizes, &array->gen))
+        if (!reader_gen(&c, sizes, &array->gen))
             return false;
         if (array->record && array->gen.kind != GEN_CONSTANT)
             return cursor_fail(&c, at,
@@ -477,7 +363,7 @@ static bool read_tolerance(struct task_reader *r, const struct pragma *pragma)
         if (!cursor_is_real(&value, where) || *where < 0)
             return cursor_fail(
                 &c, value.p, "not a tolerance; expected a number of at least 0, as 1e-4");
-        if (!read_comma(&c, &more))
+        if (!reader_comma(&c, &more))
             return false;
     }
     r->task->has_tolerance = true;
@@ -511,7 +397,7 @@ static bool read_work(struct task_reader *r, const struct pragma *pragma)
             return false;
         if (number < 0)
             return cursor_fail(&c, at, "%s is %" PRId64 "; expected at least 0", name, number);
-        if (!read_comma(&c, &more))
+        if (!reader_comma(&c, &more))
             return false;
     }
     return true;
@@ -537,7 +423,8 @@ static bool read_expect(struct task_reader *r, const struct pragma *pragma)
         if (array->expect_path)
             return cursor_fail(&c, at, "'%s' has two expect lines; expected one", name);
         return cursor_expect(&c, "file", "not a file") && cursor_expect(&c, "(", "no file name") &&
-               read_path(&c, &array->expect_path) && cursor_end(&c, "the file");
+               reader_quoted(&c, &array->expect_path) &&
+               cursor_expect(&c, ")", "an open parenthesis") && cursor_end(&c, "the file");
     }
     return cursor_fail(&c, at, "unknown output '%s'; expected the name of an out line", name);
 }
@@ -596,7 +483,7 @@ static bool read_case(struct task_reader *r, const struct pragma *pragma)
 
     if (task->nr_cases == MAX_CHECKS)
         return cursor_fail(&c, c.p, "too many case lines; expected at most %d", MAX_CHECKS);
-    return read_quoted(&c, &task->cases[task->nr_cases++]) && cursor_end(&c, "the folder");
+    return reader_quoted(&c, &task->cases[task->nr_cases++]) && cursor_end(&c, "the folder");
 }
 
 static bool read_phase_rest(struct task_reader *r)

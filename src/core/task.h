@@ -33,7 +33,8 @@ enum role { ROLE_IN, ROLE_OUT, ROLE_INOUT, ROLE_TEMP };
  *   permutation()      of 0..n-1
  *   constant(a)        all equal a
  *   iota(a, b)         a + b*i (default: iota(0, 1))
- *   file("x.npy")      a NumPy file, beside the kernel file; used at the timed size only */
+ *   file("x.npy")      a NumPy file, beside the kernel file; used at the timed size only. At other
+ *                      sizes the type's default holds, or g of file("x.npy", g) */
 enum gen_kind {
     GEN_UNIFORM,
     GEN_NORMAL,
@@ -50,7 +51,8 @@ struct gen {
     enum gen_kind kind;
     const struct expr *a_int, *b_int; /* integer arguments may use sizes; NULL when a, b are used */
     double a, b;
-    const char *path; /* GEN_FILE */
+    const char *path;            /* GEN_FILE */
+    const struct gen *elsewhere; /* GEN_FILE; NULL: the type's default */
 };
 
 /* The generator of an input without `=`, and of file("x.npy") away from the timed size. */

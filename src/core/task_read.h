@@ -45,6 +45,13 @@ bool reader_claim(struct task_reader *r, const struct cursor *c, const char *at,
 bool reader_array(struct task_reader *r, struct cursor *c, const struct env *env, enum role role,
     struct task_array *array);
 
+/* A generator: uniform(-1, 1), file("x.npy", sorted(0, n)). */
+bool reader_gen(struct cursor *c, const struct env *env, struct gen *gen);
+/* "x.npy", in its quotes */
+bool reader_quoted(struct cursor *c, const char **path);
+/* Between two items: *more says whether another one follows. */
+bool reader_comma(struct cursor *c, bool *more);
+
 /* texture(x, width, ...) as an argument. *is false: the argument is something else, and nothing is
  * read. */
 bool reader_texture(struct task_reader *r, struct cursor *c, struct launch_arg *arg, bool *is);

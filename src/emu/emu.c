@@ -68,6 +68,11 @@ void emu_texture_destroy(struct emu *emu, uint64_t handle)
     texture_remove(&emu->textures, handle);
 }
 
+bool emu_is_texture(const struct emu *emu, uint64_t handle)
+{
+    return texture_find(&emu->textures, handle) != NULL;
+}
+
 void emu_destroy(struct emu *emu)
 {
     if (!emu)

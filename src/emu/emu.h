@@ -114,6 +114,7 @@ struct emu_texture {
 };
 uint64_t emu_texture_create(struct emu *emu, const struct emu_texture *texture);
 void emu_texture_destroy(struct emu *emu, uint64_t handle);
+bool emu_is_texture(const struct emu *emu, uint64_t handle);
 
 struct emu_result {
     enum verdict verdict;

@@ -1,5 +1,5 @@
 /* Owns device memory as callers see it: allocations, copies, fills. */
-#include "swdriver/sw_state.h"
+#include "swdriver/sw_record.h"
 
 #include "base/mem.h"
 
@@ -59,6 +59,8 @@ bool sw_owns_address(CUcontext ctx, const void *address)
     return sw_find(ctx, (uintptr_t)address) != NULL;
 }
 
+/* Where kernels do nothing, programs go on with zeros: a number that no kernel wrote is often an
+ * index next. */
 static CUresult allocate(CUcontext ctx, CUdeviceptr *address, size_t bytes)
 {
     struct err err;
@@ -67,7 +69,8 @@ static CUresult allocate(CUcontext ctx, CUdeviceptr *address, size_t bytes)
         return CUDA_ERROR_INVALID_VALUE;
     if (bytes > sw_bytes_free(ctx) / 8 * 7)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    *address = emu_alloc(ctx->emu, bytes, "an allocation", &err);
+    *address = sw_record_is_dry() ? emu_alloc_host(ctx->emu, bytes, "an allocation", &err)
+                                  : emu_alloc(ctx->emu, bytes, "an allocation", &err);
     if (*address == 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
     sw_note(ctx, &(struct sw_alloc){*address, bytes, SW_DEVICE, 0});

@@ -145,7 +145,8 @@ __attribute__((destructor)) static void finish(void)
 
 static bool all_poison(const uint8_t *bytes, uint64_t nr)
 {
-    return nr == 0 || (bytes[0] == POISON && memcmp(bytes, bytes + 1, nr - 1) == 0);
+    return nr == 0 ||
+           (bytes[0] == (recorder.dry ? 0 : POISON) && memcmp(bytes, bytes + 1, nr - 1) == 0);
 }
 
 static bool write_raw(const struct sw_shot *shot, size_t i, const char *when, const uint8_t *bytes)
@@ -228,14 +229,16 @@ static void add_param(CUcontext ctx, const struct sw_op *op, struct sw_shot *sho
     uint32_t offset, uint32_t bytes)
 {
     const uint8_t *at = (const uint8_t *)op->params + offset;
+    uint64_t word = 0;
     unsigned nr = 0;
 
     str_addf(line, "{\"offset\": %u, \"bytes\": %u, \"hex\": \"", offset, bytes);
     add_hex(line, at, bytes);
-    str_add(line, "\", \"pointers\": [");
+    memcpy(&word, at, bytes < 8 ? bytes : 8);
+    str_addf(line, "\", \"texture\": %s, \"pointers\": [",
+        bytes == 8 && emu_is_texture(ctx->emu, word) ? "true" : "false");
     for (uint32_t i = 0; i + 8 <= bytes && nr < MOST_POINTERS; i += 8) {
         struct shot_memory found;
-        uint64_t word;
 
         memcpy(&word, at + i, 8);
         if (!find_memory(ctx, op, word, &found))

@@ -1,0 +1,150 @@
+/* Owns the captured program's process: its environment, its limits, its end. */
+#include "capture/capture.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/share.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The folder with the software driver and runtime under their own names: beside the program where
+ * it was built, in its folder of libraries where it was installed. */
+static char *driver_folder(void)
+{
+    static const char *const below[] = {
+        "swdriver", "../" KEET_LIBDIR "/keet-opt/swdriver", "../lib/keet-opt/swdriver", NULL};
+    char *binary = share_binary(), *slash = binary != NULL ? strrchr(binary, '/') : NULL;
+    struct str path = {0};
+
+    if (slash != NULL)
+        *slash = '\0';
+    for (unsigned i = 0; slash != NULL && below[i] != NULL; i++) {
+        str_clear(&path);
+        str_addf(&path, "%s/%s/libcudart.so.13", binary, below[i]);
+        if (!file_exists(str_text(&path)))
+            continue;
+        str_clear(&path);
+        str_addf(&path, "%s/%s", binary, below[i]);
+        free(binary);
+        return str_take(&path);
+    }
+    free(binary);
+    str_finish(&path);
+    return NULL;
+}
+
+static void set_number(const char *variable, uint64_t number)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+    setenv(variable, text, 1);
+}
+
+static void set_environment(const struct capture_how *how, const char *driver)
+{
+    const char *paths = getenv("LD_LIBRARY_PATH");
+    struct str all = {0};
+
+    str_addf(&all, "%s%s%s", driver, paths != NULL ? ":" : "", paths != NULL ? paths : "");
+    setenv("LD_LIBRARY_PATH", str_text(&all), 1);
+    str_finish(&all);
+    setenv("KEET_CAPTURE", how->folder, 1);
+    set_number("KEET_CAPTURE_LAUNCHES", how->nr_each > 0 ? how->nr_each : 1);
+    set_number("KEET_CAPTURE_SKIP", how->nr_skipped);
+    set_number("KEET_CAPTURE_DRY", how->dry);
+    if (how->bytes > 0)
+        set_number("KEET_CAPTURE_BYTES", how->bytes);
+    if (how->kernel != NULL)
+        setenv("KEET_CAPTURE_KERNEL", how->kernel, 1);
+    else
+        unsetenv("KEET_CAPTURE_KERNEL");
+}
+
+/* In the child. */
+static void become(const struct capture_how *how, const char *driver)
+{
+    const rlim_t seconds = (rlim_t)(how->cpu_s + 0.999);
+    const struct rlimit limit = {seconds, seconds + 2};
+
+    set_environment(how, driver);
+    if (how->cpu_s > 0)
+        setrlimit(RLIMIT_CPU, &limit);
+    if (how->quiet)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+    execvp(how->argv[0], (char *const *)(const void *)how->argv);
+    fprintf(stderr, "cannot run %s: %s\n", how->argv[0], strerror(errno));
+    _exit(127);
+}
+
+static int wait_for(pid_t child, const struct capture_how *how)
+{
+    const struct timespec nap = {.tv_nsec = 50 * 1000 * 1000};
+    const double start = clock_ns() / 1e9;
+    double told = start;
+    int status = 0;
+
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        const double now = clock_ns() / 1e9;
+
+        if (how->progress != NULL && now > told + 1) {
+            told = now;
+            how->progress(now - start, how->data);
+        }
+        nanosleep(&nap, NULL);
+    }
+    return status;
+}
+
+/* A folder of ours has our files only; what an earlier capture left is taken out. */
+static bool make_folder(const char *folder, struct err *err)
+{
+    struct str command = {0};
+    bool ok;
+
+    if (!file_mkdirs(folder, err))
+        return false;
+    str_add(&command, "cd ");
+    str_add_shell(&command, folder);
+    str_add(&command, " && rm -rf -- launches-*.jsonl totals-*.json [0-9]*-[0-9]*");
+    ok = system(str_text(&command)) == 0; /* NOLINT(cert-env33-c): no text but the folder's */
+    str_finish(&command);
+    return ok || err_set(err, "cannot clear %s", folder);
+}
+
+bool capture_run(const struct capture_how *how, struct capture_end *end, struct err *err)
+{
+    char *driver = driver_folder();
+    pid_t child;
+    int status;
+
+    *end = (struct capture_end){0};
+    if (driver == NULL)
+        return err_set(err, "the software runtime (libkeet-cudart.so) is not beside this program");
+    if (!make_folder(how->folder, err)) {
+        free(driver);
+        return false;
+    }
+    fflush(NULL);
+    child = fork();
+    if (child == 0)
+        become(how, driver);
+    free(driver);
+    if (child < 0)
+        return err_set(err, "cannot start a process: %s", strerror(errno));
+    status = wait_for(child, how);
+    if (WIFEXITED(status))
+        end->status = WEXITSTATUS(status);
+    else
+        end->signal = WTERMSIG(status);
+    end->stopped = how->cpu_s > 0 && (end->signal == SIGXCPU || end->signal == SIGKILL);
+    return end->status != 127 || err_set(err, "%s could not be run", how->argv[0]);
+}

@@ -1,0 +1,344 @@
+/* Owns contracts from captured launches: of the capture alone, and of a text's contract with the
+ * capture's data. */
+#include "capture/capture.h"
+
+#include "base/file.h"
+#include "core/npy.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the capture alone: one size, in plain numbers --- */
+
+static bool is_variable(const struct capture_memory *m)
+{
+    return strcmp(m->kind, "constant") == 0 || strcmp(m->kind, "variable") == 0;
+}
+
+/* A name that code can have: variables in namespaces and of other files do not. */
+static bool is_plain(const char *name)
+{
+    for (const char *c = name; *c != '\0'; c++)
+        if (!str_word_char(*c))
+            return false;
+    return !str_starts(name, "_Z");
+}
+
+static const char *relative(const char *path, const char *beside)
+{
+    const size_t len = strlen(beside);
+
+    return str_starts(path, beside) && path[len] == '/' ? path + len + 1 : path;
+}
+
+/* Written before and not changed: an input, where the type does not say that the kernel could write
+ * it. What nobody had written is an output. */
+static enum role role_of(const struct capture_launch *l, unsigned memory)
+{
+    const struct capture_memory *m = &l->memories[memory];
+    bool is_const = strcmp(m->kind, "constant") == 0;
+
+    if (m->changed)
+        return m->written && m->before != NULL ? ROLE_INOUT : ROLE_OUT;
+    for (unsigned i = 0; i < l->nr_params; i++)
+        for (unsigned j = 0; j < l->params[i].nr_pointers; j++)
+            if (l->params[i].pointers[j].memory == memory)
+                is_const |= capture_is_const(l->params[i].type);
+    return is_const || m->before != NULL ? ROLE_IN : ROLE_OUT;
+}
+
+static bool add_array(struct str *lines, const struct capture_launch *l, unsigned memory,
+    const char *beside, struct err *err)
+{
+    static const char *const words[] = {
+        [ROLE_IN] = "in", [ROLE_OUT] = "out", [ROLE_INOUT] = "inout"};
+    const struct capture_memory *m = &l->memories[memory];
+    const enum role role = role_of(l, memory);
+    const uint64_t nr = m->bytes / elem_bytes(m->elem);
+
+    if (!m->kept)
+        return err_set(err,
+            "%s (%" PRIu64 " bytes) was over the limit on what is kept; capture with a larger "
+            "--limit",
+            m->name, m->bytes);
+    if (m->addresses)
+        return err_set(err, "%s holds addresses, which a task cannot describe", m->name);
+    str_addf(lines, "#pragma keet %s%s %s : %s[%" PRIu64 "]", is_variable(m) ? "symbol " : "",
+        words[role], m->name, elem_name(m->elem), nr);
+    if (role != ROLE_OUT && m->before != NULL)
+        str_addf(lines, " = file(\"%s\")", relative(m->before, beside));
+    str_add(lines, "\n");
+    if (m->after != NULL)
+        str_addf(
+            lines, "#pragma keet expect %s = file(\"%s\")\n", m->name, relative(m->after, beside));
+    return true;
+}
+
+static bool add_arrays(struct str *lines, const struct capture_launch *l, const char *beside,
+    unsigned *nr_outputs, struct err *err)
+{
+    for (unsigned i = 0; i < l->nr_memories; i++) {
+        const struct capture_memory *m = &l->memories[i];
+
+        if (is_variable(m) &&
+            (m->name == NULL || !is_plain(m->name) || (m->before == NULL && !m->changed)))
+            continue;
+        if (!add_array(lines, l, i, beside, err))
+            return false;
+        *nr_outputs += role_of(l, i) != ROLE_IN;
+    }
+    return true;
+}
+
+static void add_address(
+    struct str *args, const struct capture_launch *l, uint64_t offset, unsigned memory)
+{
+    const struct capture_memory *m = &l->memories[memory];
+
+    str_add(args, m->name);
+    if (offset > 0)
+        str_addf(args, " + %" PRIu64, offset / elem_bytes(m->elem));
+}
+
+/* A struct by value: pointers as arrays, all else as 32-bit numbers of the same bits. */
+static bool add_struct(
+    struct str *args, const struct capture_launch *l, const struct capture_param *p)
+{
+    unsigned next = 0;
+
+    str_add(args, "{");
+    for (unsigned at = 0; at < p->bytes;) {
+        uint32_t word = 0;
+
+        str_add(args, at > 0 ? ", " : "");
+        if (next < p->nr_pointers && p->pointers[next].at == at) {
+            add_address(args, l, p->pointers[next].offset, p->pointers[next].memory);
+            next++;
+            at += 8;
+            continue;
+        }
+        if (at + 4 > p->bytes) {
+            str_addf(args, "%u : u8", p->data[at++]);
+            continue;
+        }
+        memcpy(&word, p->data + at, 4);
+        str_addf(args, "%" PRIu32 " : u32", word);
+        at += 4;
+    }
+    str_add(args, "}");
+    return true;
+}
+
+static bool add_real(
+    struct str *lines, struct str *args, unsigned i, enum elem elem, const void *data)
+{
+    const double value = elem_get(elem, data, 0);
+
+    str_addf(lines, "#pragma keet scalar arg%u : %s = %.17g\n", i, elem_name(elem), value);
+    str_addf(args, "arg%u", i);
+    return true;
+}
+
+/* One argument; a real number also gets a line of its own. */
+static bool add_arg(struct str *lines, struct str *args, const struct capture_launch *l, unsigned i,
+    struct err *err)
+{
+    const struct capture_param *p = &l->params[i];
+    enum elem elem = p->bytes == 8 ? ELEM_I64 : ELEM_I32;
+    const bool known = capture_elem(p->type, &elem) && elem_bytes(elem) == p->bytes;
+
+    if (p->texture)
+        return err_set(err, "argument %u is a texture or a surface", i);
+    if (p->nr_pointers == 1 && p->bytes == 8) {
+        add_address(args, l, p->pointers[0].offset, p->pointers[0].memory);
+        return true;
+    }
+    if (p->type != NULL && strchr(p->type, '*') != NULL && p->bytes == 8 && p->nr_pointers == 0)
+        return err_set(err, "argument %u (%s) points to nothing that was allocated", i, p->type);
+    if (p->nr_pointers > 0 || (!known && p->bytes != 4 && p->bytes != 8))
+        return add_struct(args, l, p);
+    if (known && elem_is_float(elem))
+        return add_real(lines, args, i, elem, p->data);
+    str_addf(args, "%" PRId64, elem_get_int(elem, p->data, 0));
+    return true;
+}
+
+static void add_extent(struct str *lines, const uint32_t *extent)
+{
+    if (extent[1] == 1 && extent[2] == 1)
+        str_addf(lines, "%u", extent[0]);
+    else
+        str_addf(lines, "dim3(%u, %u, %u)", extent[0], extent[1], extent[2]);
+}
+
+bool capture_contract(struct str *lines, struct arena *arena, const struct capture_launch *l,
+    const char *beside, struct err *err)
+{
+    struct str args = {0};
+    unsigned nr_outputs = 0;
+    bool ok = l->ran || err_set(err, "the launch did not run: %s",
+                            l->fault != NULL ? l->fault : "the capture was dry, or was stopped");
+
+    (void)arena;
+    ok = ok && add_arrays(lines, l, beside, &nr_outputs, err);
+    if (ok && nr_outputs == 0)
+        ok = err_set(err, "the launch changed no memory that was kept");
+    for (unsigned i = 0; ok && i < l->nr_params; i++) {
+        str_add(&args, i > 0 ? ", " : "");
+        ok = add_arg(lines, &args, l, i, err);
+    }
+    if (ok) {
+        str_addf(lines, "#pragma keet launch %s<<<", l->name);
+        add_extent(lines, l->grid);
+        str_add(lines, ", ");
+        add_extent(lines, l->block);
+        if (l->smem_bytes > 0)
+            str_addf(lines, ", %u", l->smem_bytes);
+        str_addf(lines, ">>>(%s)", str_text(&args));
+        if (l->cluster[0] > 0)
+            str_addf(lines, " cluster(%u, %u, %u)", l->cluster[0], l->cluster[1], l->cluster[2]);
+        str_add(lines, "\n");
+    }
+    str_finish(&args);
+    return ok;
+}
+
+/* --- a text's contract --- */
+
+/* The memory that an array of the task is; NULL: the launch passes it nowhere, or at an offset. */
+static const struct capture_memory *memory_of(
+    const struct task *task, const struct capture_launch *l, const char *array)
+{
+    const struct launch *launch = &task->plan.launches[0];
+
+    for (unsigned i = 0; i < launch->nr_args && i < l->nr_params; i++) {
+        const struct launch_arg *arg = &launch->args[i];
+
+        if (arg->kind == ARG_ARRAY && arg->value == NULL && strcmp(arg->name, array) == 0)
+            return l->params[i].nr_pointers == 1 && l->params[i].pointers[0].offset == 0
+                       ? &l->memories[l->params[i].pointers[0].memory]
+                       : NULL;
+    }
+    for (unsigned i = 0; i < l->nr_memories; i++)
+        if (is_variable(&l->memories[i]) && strcmp(l->memories[i].name, array) == 0)
+            return &l->memories[i];
+    return NULL;
+}
+
+static const char *three(struct arena *arena, const uint32_t *x)
+{
+    return arena_printf(arena, "(%u, %u, %u)", x[0], x[1], x[2]);
+}
+
+static const char *config_differs(
+    struct arena *arena, const struct launch_config *text, const struct capture_launch *l)
+{
+    if (memcmp(text->grid, l->grid, sizeof(l->grid)) != 0)
+        return arena_printf(arena, "a grid of %s by the text, %s by the capture",
+            three(arena, text->grid), three(arena, l->grid));
+    if (memcmp(text->block, l->block, sizeof(l->block)) != 0)
+        return arena_printf(arena, "a block of %s by the text, %s by the capture",
+            three(arena, text->block), three(arena, l->block));
+    if (text->smem_bytes != l->smem_bytes)
+        return arena_printf(arena, "%u bytes of shared memory by the text, %u by the capture",
+            text->smem_bytes, l->smem_bytes);
+    return NULL;
+}
+
+static const char *array_differs(struct arena *arena, const struct task *task,
+    const struct env *env, const struct capture_launch *l, const struct task_array *array)
+{
+    const struct capture_memory *m = memory_of(task, l, array->name);
+    struct err err;
+    uint64_t nr;
+
+    if (m == NULL)
+        return arena_printf(arena, "%s is not where the text passes it", array->name);
+    if (!array_elems(array, env, &nr, &err))
+        return err.text[0] ? arena_strdup(arena, err.text) : "an extent";
+    if (array_bytes(array, nr) != m->bytes)
+        return arena_printf(arena,
+            "%s has %" PRIu64 " bytes by the text, %" PRIu64 " by the capture", array->name,
+            array_bytes(array, nr), m->bytes);
+    if (array->role == ROLE_IN && m->changed)
+        return arena_printf(arena, "the launch changed %s, an input by the text", array->name);
+    return NULL;
+}
+
+static const char *arg_differs(struct arena *arena, const struct task *task, const struct env *env,
+    const struct capture_launch *l, unsigned i)
+{
+    const struct launch_arg *arg = &task->plan.launches[0].args[i];
+    const struct capture_param *p = &l->params[i];
+    enum elem elem = p->bytes == 8 ? ELEM_I64 : ELEM_I32;
+    struct err err;
+    int64_t value;
+
+    if (arg->kind != ARG_INTEGER || p->bytes > 8 ||
+        (capture_elem(p->type, &elem) && elem_bytes(elem) != p->bytes))
+        return NULL;
+    if (!expr_eval(arg->value, env, &value, &err))
+        return arena_strdup(arena, err.text);
+    return value == elem_get_int(elem, p->data, 0)
+               ? NULL
+               : arena_printf(arena,
+                     "argument %u is %" PRId64 " by the text, %" PRId64 " by the capture", i, value,
+                     elem_get_int(elem, p->data, 0));
+}
+
+const char *capture_disagrees(
+    struct arena *arena, const struct task *task, const struct capture_launch *l)
+{
+    const struct env env = plan_env(arena, &task->plan, &task->timed);
+    struct launch_config config;
+    const char *why;
+    struct err err;
+
+    if (task->plan.nr_launches != 1)
+        return arena_printf(arena, "%u launches by the text", task->plan.nr_launches);
+    if (strcmp(task->plan.launches[0].kernel, l->name) != 0)
+        return arena_printf(arena, "the text launches %s", task->plan.launches[0].kernel);
+    if (task->plan.launches[0].nr_args != l->nr_params)
+        return arena_printf(arena, "%u arguments by the text, %u by the capture",
+            task->plan.launches[0].nr_args, l->nr_params);
+    if (!launch_resolve(&task->plan.launches[0], &env, &config, &err))
+        return arena_strdup(arena, err.text);
+    why = config_differs(arena, &config, l);
+    for (unsigned i = 0; why == NULL && i < task->nr_arrays; i++)
+        why = array_differs(arena, task, &env, l, &task->arrays[i]);
+    for (unsigned i = 0; why == NULL && i < l->nr_params; i++)
+        why = arg_differs(arena, task, &env, l, i);
+    return why;
+}
+
+/* The same bytes as elements of the task's type. */
+static bool copy_as(const char *to, enum elem elem, const struct capture_memory *m, struct err *err)
+{
+    const uint64_t nr = m->bytes / elem_bytes(elem);
+    void *elems = malloc(m->bytes + 1);
+    const bool ok = elems != NULL &&
+                    npy_read(m->before, m->elem, elems, m->bytes / elem_bytes(m->elem), err) &&
+                    npy_write(to, elem, elems, &nr, 1, err);
+
+    free(elems);
+    return ok;
+}
+
+bool capture_case(struct arena *arena, const struct task *task, const struct capture_launch *l,
+    const char *folder, struct err *err)
+{
+    bool ok = file_mkdirs(folder, err);
+
+    for (unsigned i = 0; ok && i < task->nr_arrays; i++) {
+        const struct task_array *array = &task->arrays[i];
+        const struct capture_memory *m = memory_of(task, l, array->name);
+
+        if (array->role == ROLE_OUT || array->record || m->before == NULL ||
+            (m->elem != array->elem && m->elem != ELEM_U8))
+            continue;
+        ok = copy_as(arena_printf(arena, "%s/%s.npy", folder, array->name), array->elem, m, err);
+    }
+    return ok;
+}

@@ -1,0 +1,191 @@
+/* Owns the making of kernel files from captured launches. */
+#include "cli/capture_tasks.h"
+
+#include "base/file.h"
+#include "cli/load_task.h"
+#include "core/npy.h"
+#include "intake/intake.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "scale<float>" -> "scale_float" */
+static const char *file_stem(struct arena *arena, const char *name)
+{
+    struct str stem = {0};
+    const char *kept;
+
+    for (const char *c = name; *c != '\0'; c++) {
+        const bool fine = str_word_char(*c);
+
+        if (fine || (stem.len > 0 && stem.text[stem.len - 1] != '_'))
+            str_add_char(&stem, fine ? *c : '_');
+    }
+    while (stem.len > 0 && stem.text[stem.len - 1] == '_')
+        stem.text[--stem.len] = '\0';
+    kept = arena_strdup(arena, str_text(&stem));
+    str_finish(&stem);
+    return kept;
+}
+
+static bool read_text(struct intake *in, struct arena *arena, const struct options *o,
+    const char *path, const char *const *argv, unsigned only, struct err *err)
+{
+    struct intake_args args = load_task_options(arena, o).args;
+    char *source;
+    size_t bytes;
+    bool ok;
+
+    args.args = argv + 1;
+    for (args.nr = 0; argv[1 + args.nr] != NULL;)
+        args.nr++;
+    args.given = args.nr > 0;
+    args.only = only;
+    if (!file_read(path, INTAKE_MAX_BYTES, &source, &bytes, err))
+        return false;
+    ok = intake_read(in, arena, path, source, bytes, &args, err);
+    free(source);
+    return ok;
+}
+
+/* The launch of the text that is the captured one. False: *why says what is in the way. */
+static bool find_launch(struct intake *in, struct task *task, struct arena *arena,
+    const struct options *o, const char *path, const char *const *argv,
+    const struct capture_launch *launch, const char **why)
+{
+    const unsigned nr = in->nr_launches;
+    struct err err;
+
+    *why = "the text says no launch of it";
+    for (unsigned only = 1; only <= nr; only++) {
+        const char *differs;
+
+        if (!read_text(in, arena, o, path, argv, nr > 1 ? only : 0, &err))
+            continue;
+        if (in->nr_missing > 0) {
+            *why = arena_printf(arena, "the text lacks %s", in->lines[0].pragma);
+            for (unsigned i = 0; i < in->nr_lines; i++)
+                if (in->lines[i].missing)
+                    *why = arena_printf(arena, "the text lacks %s", in->lines[i].pragma);
+            continue;
+        }
+        if (!task_parse(task, arena, path, in->text, strlen(in->text), &err)) {
+            *why = arena_strdup(arena, err.text);
+            continue;
+        }
+        differs = capture_disagrees(arena, task, launch);
+        if (differs == NULL)
+            return true;
+        if (strcmp(task->plan.launches[0].kernel, launch->name) == 0)
+            *why = differs;
+    }
+    return false;
+}
+
+/* The line that declares an input of this name: "#pragma keet inout  x : f32[n]". */
+static bool declares(const char *pragma, const char *name)
+{
+    static const char *const roles[] = {"in", "inout", NULL};
+    char role[16], found[256];
+
+    if (sscanf(pragma, "#pragma keet symbol %255[A-Za-z0-9_]", found) == 1 &&
+        !str_among(found, roles))
+        return strcmp(found, name) == 0; /* as `symbol in` */
+    if (str_starts(pragma, "#pragma keet symbol"))
+        return sscanf(pragma, "#pragma keet symbol %15s %255[A-Za-z0-9_]", role, found) == 2 &&
+               strcmp(found, name) == 0;
+    return sscanf(pragma, "#pragma keet %15s %255[A-Za-z0-9_]", role, found) == 2 &&
+           str_among(role, roles) && strcmp(found, name) == 0;
+}
+
+/* What other sizes get: what the text says, and else what the data is like. */
+static const char *elsewhere(struct arena *arena, const char *said, const struct task *task,
+    const struct task_array *array, const char *file)
+{
+    const struct env env = plan_env(arena, &task->plan, &task->timed);
+    struct err err;
+    uint64_t nr;
+    void *elems;
+    const char *like = NULL;
+
+    if (said != NULL)
+        return said + strlen(" = ");
+    if (array->record || !array_elems(array, &env, &nr, &err))
+        return NULL;
+    elems = malloc(nr * elem_bytes(array->elem) + 1);
+    if (elems != NULL && npy_read(file, array->elem, elems, nr, &err))
+        like = capture_describe(arena, array->elem, elems, nr, &task->timed.sizes);
+    free(elems);
+    return like;
+}
+
+/* The contents that the program had, at the sizes that it had. */
+static void attach(struct intake *in, struct arena *arena, const struct task *task,
+    const char *folder, const char *below)
+{
+    for (unsigned i = 0; i < task->nr_arrays; i++) {
+        const struct task_array *a = &task->arrays[i];
+        const char *file = arena_printf(arena, "%s/%s/%s.npy", folder, below, a->name);
+
+        for (unsigned l = 0; file_exists(file) && l < in->nr_lines; l++) {
+            struct intake_line *line = &in->lines[l];
+            const char *said, *other;
+
+            if (!declares(line->pragma, a->name))
+                continue;
+            said = strstr(line->pragma, " = ");
+            other = elsewhere(arena, said, task, a, file);
+            line->pragma = arena_printf(arena, "%.*s = file(\"%s/%s.npy\"%s%s)",
+                (int)(said != NULL ? (size_t)(said - line->pragma) : strlen(line->pragma)),
+                line->pragma, below, a->name, other != NULL ? ", " : "",
+                other != NULL ? other : "");
+            line->from = arena_printf(arena, "%s; contents from the capture", line->from);
+        }
+    }
+    intake_compose(in, arena);
+}
+
+static bool alone(struct str *text, struct arena *arena, const struct capture *c,
+    const struct intake *in, const struct capture_launch *launch, const char *why, struct err *err)
+{
+    str_add(text, in->code);
+    str_addf(text,
+        "\n// Captured: launch %llu of the program, at the one size that it had. %s%s.\n",
+        (unsigned long long)launch->order, why != NULL ? "The text does not say it: " : "",
+        why != NULL ? why : "");
+    return capture_contract(text, arena, launch, c->folder, err);
+}
+
+struct capture_task capture_make_task(struct arena *arena, const struct options *o,
+    const char *source_path, const char *const *argv, const struct capture *c,
+    const struct capture_launch *launch)
+{
+    struct capture_task made = {0};
+    const char *stem = file_stem(arena, launch->name), *why = NULL;
+    const char *path = arena_printf(arena, "%s/%s.cu", c->folder, stem);
+    const char *data = arena_printf(arena, "%s.data", stem);
+    struct str text = {0};
+    struct intake in, all;
+    struct task task;
+    struct err err;
+    bool ok = read_text(&all, arena, o, source_path, argv, 0, &err);
+
+    in = all;
+    if (ok && launch->ran && find_launch(&in, &task, arena, o, source_path, argv, launch, &why) &&
+        capture_case(arena, &task, launch, arena_printf(arena, "%s/%s", c->folder, data), &err)) {
+        attach(&in, arena, &task, c->folder, data);
+        str_add(&text, in.text);
+        made.from_text = true;
+    } else if (ok) {
+        ok = alone(&text, arena, c, &all, launch, why, &err);
+    }
+    ok = ok && task_parse(&task, arena, path, str_text(&text), text.len, &err) &&
+         file_write(path, text.text, text.len, &err);
+    made.path = ok ? path : NULL;
+    made.why = ok ? why : arena_strdup(arena, err.text);
+    if (made.from_text)
+        made.why = ok ? NULL : made.why;
+    str_finish(&text);
+    return made;
+}

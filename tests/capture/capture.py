@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""keet-opt capture of a program that nvcc built: what it says, what it keeps, and the tasks that it makes.
+usage: capture.py KEET-OPT"""
+import array as arrays
+import ast
+import bisect
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import build
+
+keet = os.path.abspath(sys.argv[1])
+N, M = 5000, 1500
+
+
+def capture(*words, ok=True):
+    done = subprocess.run([keet, "capture", *words], text=True, capture_output=True)
+    assert (done.returncode == 0) == ok, done.stdout + done.stderr
+    return done
+
+
+def check(condition, *what):
+    if not condition:
+        sys.exit(f"wrong: {what}")
+
+
+def load(path):
+    """A .npy of i32 or f32, as a list."""
+    with open(path, "rb") as file:
+        bytes_ = file.read()
+    at = 10 + int.from_bytes(bytes_[8:10], "little")
+    header = ast.literal_eval(bytes_[10:at].decode())
+    values = arrays.array({"<i4": "i", "<f4": "f"}[header["descr"]], bytes_[at:])
+    check(header["shape"] == (len(values),) and not header["fortran_order"], path, header)
+    return list(values)
+
+
+def array(launch, name, when):
+    return load(next(a for a in launch["arrays"] if a["name"] == name)[when])
+
+
+def check_contents(launch):
+    """What the program does, said again."""
+    table = [3 * i for i in range(N)]
+    wanted = [2654435761 * i % 2**32 % (3 * N) for i in range(M)]
+    check(array(launch, "arg0", "before") == table, "the table")
+    check(array(launch, "arg2", "before") == wanted, "what is wanted")
+    check(array(launch, "arg4", "after") == [bisect.bisect_left(table, x) for x in wanted], "places")
+    roles = {a["name"]: (a["written"], a["changed"], a["type"]) for a in launch["arrays"]}
+    check(roles == {"arg0": (True, False, "i32"), "arg2": (True, False, "i32"),
+                    "arg4": (False, True, "i32")}, roles)
+    check([p["pointers"] == [] for p in launch["params"]] == [False, True, False, True, False],
+          launch["params"])
+
+
+def check_tasks(launches):
+    for launch in launches:
+        check(launch["from_text"] and launch["task"], launch["why"])
+        text = open(launch["task"]).read()
+        check(f"size   n = {N}, m = {M}" in text or f"size   m = {M}, n = {N}" in text, text)
+        check('.data/' in text, text)
+        done = subprocess.run([keet, launch["task"], "--budget", "2", "--device", "emu", "--json",
+                               "--no-memory"], text=True, capture_output=True)
+        check(done.returncode == 0, done.stderr)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    # Two programs of one object file: only the linking differs.
+    build.build(folder, ["search"], ["-c"])
+    os.rename(f"{folder}/search", f"{folder}/search.o")
+    for runtime in ("shared", "static"):
+        subprocess.run([build.nvcc(), "-cudart", runtime, "-o", f"{folder}/{runtime}",
+                        f"{folder}/search.o"], check=True)
+    source, program = f"{build.HERE}/programs/search.cu", f"{folder}/shared"
+    arguments = ["--", program, str(N), str(M)]
+    os.chdir(folder)
+
+    said = capture("--", f"{folder}/static", ok=False)
+    check('NVCC_APPEND_FLAGS="-cudart shared"' in said.stderr, said.stderr)
+    check("no program" in capture("--", "./nothing", ok=False).stderr)
+
+    found = json.loads(capture("--json", source, *arguments).stdout)
+    check(found["status"] == 0 and not found["dry"], found)
+    check([(k["kernel"], k["launches"]) for k in found["kernels"]] == [("weigh", 3), ("find", 1)] or
+          [(k["kernel"], k["launches"]) for k in found["kernels"]] == [("find", 1), ("weigh", 3)],
+          found["kernels"])
+    check(all(0 < k["floor_ns"] < k["time_ns"] for k in found["kernels"]), found["kernels"])
+    check([x["kernel"] for x in found["launches"]] == ["find", "weigh"], found["launches"])
+    check(found["launches"][0]["grid"] == [(M + 127) // 128, 1, 1], found["launches"][0])
+    check_contents(found["launches"][0])
+    check_tasks(found["launches"])
+
+    third = json.loads(capture("--json", "-o", "third", "--launch", "3", "--kernel", "weigh",
+                               *arguments).stdout)
+    check([(x["kernel"], x["launch"]) for x in third["launches"]] == [("weigh", 2)], third)
+    sums, first = array(third["launches"][0], "arg3", "before"), array(found["launches"][1], "arg3", "after")
+    check(sums != first and all(x >= y for x, y in zip(sums, first)), "the third launch's data")
+
+    dry = json.loads(capture("--json", "--dry", "-o", "dry", *arguments).stdout)
+    check(dry["dry"] and dry["status"] == 1, "kernels that do nothing, and a program that notices")
+    check([k["launches"] for k in dry["kernels"]] in ([3, 1], [1, 3]), dry["kernels"])
+    check(not any(a["changed"] for x in dry["launches"] for a in x["arrays"]), dry["launches"])
+
+    # Nothing that a limit leaves out is taken for something else.
+    alone = json.loads(capture("--json", "-o", "alone", "--limit", "1", source, "--", program, "200000", "64").stdout)
+    kept = {a["name"]: a["kept"] for a in alone["launches"][0]["arrays"]}
+    check(kept == {"arg0": False, "arg2": True, "arg4": True}, kept)
+print("captured")
