@@ -175,8 +175,7 @@ const struct option_row option_table[] = {
                 "GPU: the worker process keeps its rights; see `keet-opt doctor`"},
 
     {"output", 'o', "FILE",
-        V(OPTIMIZE) | V(TUNE) | V(INIT) | V(PATCH) | V(WRITE) | V(REPORT) | V(EXPORT) |             
-            V(CAPTURE),
+        V(OPTIMIZE) | V(TUNE) | V(INIT) | V(PATCH) | V(WRITE) | V(REPORT) | V(EXPORT) | V(CAPTURE),
         SECTION_FILES, TEXT(output_path), .words = "FILE", .common = true,
         .help =
             "where the result goes; of a search the best kernel (default: <kernel>.keet.cu), of "

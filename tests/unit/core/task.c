@@ -54,6 +54,28 @@ static const char whole[] =
     "const char *s = R\"(\n#pragma keet nonsense\n)\";\n"
     "__global__ void f() { int x = 1'000; }\n";
 
+/* What a file's array has at other sizes. */
+static void test_file_elsewhere(void **state)
+{
+    static const char text[] =
+        "#pragma keet size   M = 8\n"
+        "#pragma keet in     A : i32[M] = file(\"a.npy\", sorted(0, M - 1))\n"
+        "#pragma keet in     B : f32[M] = file(\"b.npy\")\n"
+        "#pragma keet out    C : f32[M]\n"
+        "#pragma keet launch f<<<1, 32>>>(A, C, M)\n" KERNEL;
+    struct task t;
+    struct err err = {.text = ""};
+
+    if (!task_parse(&t, *state, "k.cu", text, strlen(text), &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(t.arrays[0].gen.kind, GEN_FILE);
+    assert_string_equal(t.arrays[0].gen.path, "a.npy");
+    assert_non_null(t.arrays[0].gen.elsewhere);
+    assert_int_equal(t.arrays[0].gen.elsewhere->kind, GEN_SORTED);
+    assert_non_null(t.arrays[0].gen.elsewhere->b_int);
+    assert_null(t.arrays[1].gen.elsewhere);
+}
+
 static void test_whole(void **state)
 {
     struct task t;
@@ -359,6 +381,8 @@ static void test_error_positions(void **state)
     refuse_line(*state, "in B : f32[M] = uniform(2, 1)", "k.cu:6:1: B: uniform(2, 1) is empty");
     refuse_line(*state, "in B : i32[M] = integers(M, 1)", "k.cu:6:1: B: the range 64..1 is empty");
     refuse_line(*state, "in B : f32[M] = file(a.npy)", "k.cu:6:35: no file name; expected '\"'");
+    refuse_line(*state, "in B : f32[M] = file(\"a.npy\", file(\"b.npy\"))",
+        "k.cu:6:43: a file in a file; expected a generator for other sizes");
     refuse_line(
         *state, "out B : f32[M] = uniform(0, 1)", "k.cu:6:29: an output takes no generator");
     refuse_line(
@@ -605,6 +629,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_whole, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_file_elsewhere, setup, teardown),
         cmocka_unit_test_setup_teardown(test_views, setup, teardown),
         cmocka_unit_test_setup_teardown(test_launches, setup, teardown),
         cmocka_unit_test_setup_teardown(test_structs, setup, teardown),

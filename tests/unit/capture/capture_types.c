@@ -1,0 +1,125 @@
+/* What a mangled name says, what contents are like, and contracts of launches. */
+#include "capture/capture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int setup(void **state)
+{
+    *state = arena_create();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    arena_destroy(*state);
+    return 0;
+}
+
+static void names_and_types(void **state)
+{
+    const char *types[4];
+    enum elem elem;
+
+    assert_string_equal(capture_name(*state, "_Z5scaleIfEvPT_i", types, 3), "scale<float>");
+    assert_string_equal(types[0], "float*");
+    assert_string_equal(types[1], "int");
+    assert_null(types[2]);
+    assert_string_equal(capture_name(*state, "_Z3dotILi2EEvPK7double2PKyPS0_", types, 3), "dot<2>");
+    assert_true(capture_elem(types[0], &elem) && elem == ELEM_F64 && capture_is_const(types[0]));
+    assert_true(capture_elem(types[1], &elem) && elem == ELEM_U64);
+    assert_false(capture_is_const(types[2]));
+    assert_string_equal(
+        capture_name(*state, "_ZN12_GLOBAL__N_14stepEPh", types, 1), "(anonymous namespace)::step");
+    assert_true(capture_elem(types[0], &elem) && elem == ELEM_U8);
+    assert_string_equal(capture_name(*state, "plain_c", types, 1), "plain_c");
+    assert_null(types[0]);
+    assert_false(capture_elem("Image", &elem));
+    assert_false(capture_elem("integer*", &elem));
+    assert_false(capture_elem(NULL, &elem));
+}
+
+static void contents_are_described(void **state)
+{
+    const struct binding bindings[] = {{"n", 40}, {"nnz", 9}};
+    const struct env sizes = {bindings, 2}, none = {NULL, 0};
+    const int32_t offsets[] = {0, 2, 2, 5, 9}, columns[] = {3, 39, 7, 12, 0, 25, 38, 1, 2},
+                  same[] = {4, 4, 4}, steps[] = {1, 4, 7}, odd[] = {-3, 5, 1};
+    const float reals[] = {0.5f, -2.f, 1.f};
+
+    assert_string_equal(capture_describe(*state, ELEM_I32, offsets, 5, &sizes), "sorted(0, nnz)");
+    assert_string_equal(
+        capture_describe(*state, ELEM_I32, columns, 9, &sizes), "integers(0, n - 1)");
+    assert_string_equal(capture_describe(*state, ELEM_I32, columns, 9, &none), "integers(0, 39)");
+    assert_string_equal(capture_describe(*state, ELEM_I32, same, 3, &sizes), "constant(4)");
+    assert_string_equal(capture_describe(*state, ELEM_I32, steps, 3, &sizes), "iota(1, 3)");
+    assert_string_equal(capture_describe(*state, ELEM_I32, odd, 3, &sizes), "integers(-3, 5)");
+    assert_string_equal(capture_describe(*state, ELEM_F32, reals, 3, &sizes), "uniform(-2, 1)");
+    assert_null(capture_describe(*state, ELEM_F32, reals, 1, &sizes));
+}
+
+/* A struct by value with an address in it, an offset, a number, and what nobody had written. */
+static void a_contract_of_the_capture(void **state)
+{
+    uint8_t image[24] = {[16] = 60, [20] = 7}, pointer[8] = {0}, factor[4] = {0, 0, 0, 0x3f};
+    const struct capture_pointer in_image = {0, 0, 0}, out = {0, 1, 8};
+    struct capture_param params[] = {{0, 24, image, &in_image, 1, false, "Image"},
+        {24, 8, pointer, &out, 1, false, "float*"}, {32, 4, factor, NULL, 0, false, "float"}};
+    struct capture_memory memories[] = {{.bytes = 64,
+                                            .kind = "device",
+                                            .name = "arg0_at0",
+                                            .elem = ELEM_U8,
+                                            .kept = true,
+                                            .written = true,
+                                            .before = "f/0-1/arg0_at0.before.npy"},
+        {.bytes = 64,
+            .kind = "device",
+            .name = "arg1",
+            .elem = ELEM_F32,
+            .kept = true,
+            .changed = true,
+            .after = "f/0-1/arg1.after.npy"}};
+    struct capture_launch launch = {.symbol = "flip",
+        .name = "flip",
+        .grid = {4, 1, 1},
+        .block = {8, 2, 1},
+        .params = params,
+        .memories = memories,
+        .nr_params = 3,
+        .nr_memories = 2,
+        .ran = true};
+    struct str lines = {0};
+    struct err err = {.text = ""};
+
+    if (!capture_contract(&lines, *state, &launch, "f", &err))
+        fail_msg("%s", err.text);
+    assert_string_equal(str_text(&lines),
+        "#pragma keet in arg0_at0 : u8[64] = file(\"0-1/arg0_at0.before.npy\")\n"
+        "#pragma keet out arg1 : f32[16]\n"
+        "#pragma keet expect arg1 = file(\"0-1/arg1.after.npy\")\n"
+        "#pragma keet scalar arg2 : f32 = 0.5\n"
+        "#pragma keet launch flip<<<4, dim3(8, 2, 1)>>>({arg0_at0, 0 : u32, 0 : u32, 60 : u32, "
+        "7 : u32}, arg1 + 2, arg2)\n");
+    str_clear(&lines);
+    memories[0].kept = false;
+    assert_false(capture_contract(&lines, *state, &launch, "f", &err));
+    assert_non_null(strstr(err.text, "--limit"));
+    launch.ran = false;
+    assert_false(capture_contract(&lines, *state, &launch, "f", &err));
+    str_finish(&lines);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(names_and_types, setup, teardown),
+        cmocka_unit_test_setup_teardown(contents_are_described, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_contract_of_the_capture, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
