@@ -130,17 +130,23 @@ static void serve(int fd, const struct common *common)
     struct err err = {0};
     struct head head;
 
-    if (!receive(fd, &request))
+    memset(&head, 0, sizeof(head)); /* it is sent as it is, with what lies between its members */
+    if (!receive(fd, &request)) {
+        free(request.bytes);
         return;
+    }
     head.started = proc_call(run_body, &request, common->limits, &result, &err);
     if (!head.started)
-        result = (struct proc_result){.output = err.text, .output_bytes = strlen(err.text)};
+        result =
+            (struct proc_result){.output = xstrdup(err.text), .output_bytes = strlen(err.text)};
     head.end = (int32_t)result.end;
     head.status = result.status;
     head.output_bytes = result.output_bytes;
     head.errors_bytes = result.errors_bytes;
     if (fd_send(fd, &head, sizeof(head)) && fd_send(fd, result.output, result.output_bytes))
         fd_send(fd, result.errors, result.errors_bytes);
+    proc_result_finish(&result);
+    free(request.bytes);
 }
 
 /* Standard error stays open: a sanitizer reports there. */

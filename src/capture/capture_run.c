@@ -5,7 +5,9 @@
 #include "base/file.h"
 #include "base/share.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,20 +106,57 @@ static int wait_for(pid_t child, const struct capture_how *how)
     return status;
 }
 
-/* A folder of ours has our files only; what an earlier capture left is taken out. */
+/* "17-4449", "launches-4449.jsonl": names that the recorder gives. */
+static bool is_contents(const char *name)
+{
+    unsigned long long order;
+    int end = 0, process;
+
+    return sscanf(name, "%llu-%d%n", &order, &process, &end) == 2 && name[end] == '\0';
+}
+
+static bool is_list(const char *name)
+{
+    int end = 0, process;
+
+    if (sscanf(name, "launches-%d.jsonl%n", &process, &end) == 1 && end > 0)
+        return name[end] == '\0';
+    return sscanf(name, "totals-%d.json%n", &process, &end) == 1 && end > 0 && name[end] == '\0';
+}
+
+/* The contents of one launch: files of ours, and no folders. */
+static void remove_contents(int folder, const char *name)
+{
+    const int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;)
+        if (str_ends(e->d_name, ".npy") || str_ends(e->d_name, ".before") ||
+            str_ends(e->d_name, ".after"))
+            unlinkat(fd, e->d_name, 0);
+    if (dir != NULL)
+        closedir(dir);
+    unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+/* What an earlier capture recorded goes; what else is there stays. */
 static bool make_folder(const char *folder, struct err *err)
 {
-    struct str command = {0};
-    bool ok;
+    DIR *dir;
 
     if (!file_mkdirs(folder, err))
         return false;
-    str_add(&command, "cd ");
-    str_add_shell(&command, folder);
-    str_add(&command, " && rm -rf -- launches-*.jsonl totals-*.json [0-9]*-[0-9]*");
-    ok = system(str_text(&command)) == 0; /* NOLINT(cert-env33-c): no text but the folder's */
-    str_finish(&command);
-    return ok || err_set(err, "cannot clear %s", folder);
+    dir = opendir(folder);
+    if (dir == NULL)
+        return err_errno(err, "cannot read %s", folder);
+    for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+        if (is_contents(e->d_name))
+            remove_contents(dirfd(dir), e->d_name);
+        else if (is_list(e->d_name))
+            unlinkat(dirfd(dir), e->d_name, 0);
+    }
+    closedir(dir);
+    return true;
 }
 
 bool capture_run(const struct capture_how *how, struct capture_end *end, struct err *err)

@@ -376,6 +376,9 @@ static void fill_sass(struct compilation *out, struct arena *arena)
         if (kernel == NULL)
             continue;
         sass_read(&cubin, kernel, arena, &out->sass[i]);
+        facts->machine_insts = out->sass[i].all.nr;
+        facts->serial_products =
+            out->sass[i].nr_wgmma > 0 && out->sass[i].nr_wgmma_ends == out->sass[i].nr_wgmma;
         if (facts->registers == 0) {
             facts->registers = kernel->registers;
             facts->stack_bytes = kernel->frame_bytes;

@@ -34,6 +34,9 @@ struct kernel_facts {
     const char *lowered; /* the symbol in PTX and cubin */
     unsigned registers, stack_bytes, spill_store_bytes, spill_load_bytes;
     unsigned smem_static_bytes, const_bytes, nr_barriers;
+    /* Of the machine code; not stored. */
+    unsigned machine_insts; /* 0: not known */
+    bool serial_products; /* each wgmma is waited for before the next: ptxas could not do better */
 };
 
 struct compilation {

@@ -54,6 +54,7 @@ struct sass_facts {
     struct sass_mix all;
     struct sass_line *lines; /* rising numbers */
     unsigned nr_lines;
+    uint32_t nr_wgmma, nr_wgmma_ends; /* products of warpgroups; those that end a group */
 };
 
 /* Adds the counts; widest_bytes becomes the larger of the two. */

@@ -202,9 +202,31 @@ static void keep_images(struct emu *emu, struct emu_module *m)
     }
 }
 
+/* A module's variables are whole in the host's memory, and their first contents as well; several
+ * modules and processes have theirs at a time. */
+static bool globals_fit(const struct emu *emu, const struct ptx_module *ptx, struct err *err)
+{
+    const uint64_t most = emu->memory.host_limit / 16;
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < ptx->nr_globals; i++) {
+        bytes += ptx->globals[i]->bytes < most ? ptx->globals[i]->bytes : most + 1;
+        if (bytes > most)
+            return err_set(err,
+                "out of host memory: the variables of the code, such as %s, take more than the "
+                "%llu "
+                "MiB that they may",
+                ptx->globals[i]->name, (unsigned long long)(most >> 20));
+    }
+    return true;
+}
+
 static bool place_globals(struct emu *emu, struct emu_module *m, struct err *err)
 {
     const struct ptx_module *ptx = m->ptx;
+
+    if (!globals_fit(emu, ptx, err))
+        return false;
     m->addresses = arena_array(m->arena, ptx->nr_globals + 1, sizeof(*m->addresses));
     for (uint32_t i = 0; i < ptx->nr_globals; i++) {
         const struct ptx_symbol *s = ptx->globals[i];

@@ -190,8 +190,10 @@ struct emu_launch {
     uint32_t smem_bytes; /* dynamic */
     const void *params;  /* packed at the kernel's parameter offsets */
     uint32_t params_bytes;
-    unsigned registers;   /* from ptxas, for occupancy; 0: assume 32 */
-    unsigned spill_bytes; /* from ptxas, per thread; for the counters */
+    unsigned registers;     /* from ptxas, for occupancy; 0: assume 32 */
+    unsigned spill_bytes;   /* from ptxas, per thread; for the counters */
+    unsigned machine_insts; /* in ptxas's code, for how long it takes to fetch; 0: not known */
+    bool serial_products;   /* ptxas waits for each wgmma before the next */
     /* checks: out of bounds and misaligned are always on */
     bool find_races;   /* shared memory between barriers, and global between blocks */
     bool strict_races; /* several threads that store one value to one place race, too */

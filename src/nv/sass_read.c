@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { INST_BYTES = 16, NR_OPS = 512, OLDEST_ARCH = 80, NEWEST_ARCH = 103 };
-enum { OP_NOP = 0x118, OP_BRA = 0x147 };
+enum { OP_NOP = 0x118, OP_BRA = 0x147, OP_HGMMA = 0x1f0, OP_IGMMA = 0x1f1, OP_QGMMA = 0x1f3 };
 
 struct op {
     const char *name;
@@ -72,6 +72,23 @@ static void add_inst(struct sass_mix *mix, struct sass_inst inst)
     }
 }
 
+/* Does the product end a group for which a warp can wait? Bits 84 to 86 name its scoreboard: gsb0
+ * and so on in nvdisasm, 7 none. */
+static bool ends_group(struct sass_inst inst)
+{
+    return (inst.high >> 20 & 7) != 7;
+}
+
+static void add_product(struct sass_facts *facts, struct sass_inst inst)
+{
+    const unsigned op = op_of(inst.low);
+
+    if (op != OP_HGMMA && op != OP_IGMMA && op != OP_QGMMA)
+        return;
+    facts->nr_wgmma++;
+    facts->nr_wgmma_ends += ends_group(inst);
+}
+
 /* ptxas fills up a section with a branch to itself and NOPs. */
 static size_t nr_of_code(const struct cubin_kernel *k)
 {
@@ -110,6 +127,7 @@ bool sass_read(const struct cubin *cubin, const struct cubin_kernel *kernel, str
     for (size_t i = 0; i < nr; i++) {
         placed[i] = (struct inst_line){cubin_line(kernel, i * INST_BYTES), (uint32_t)i};
         add_inst(&facts->all, inst_at(kernel->code, i));
+        add_product(facts, inst_at(kernel->code, i));
     }
     qsort(placed, nr, sizeof(*placed), by_line);
     for (size_t i = 0; i < nr; i++)

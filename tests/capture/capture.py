@@ -93,11 +93,17 @@ with tempfile.TemporaryDirectory() as folder:
     check_contents(found["launches"][0])
     check_tasks(found["launches"])
 
+    # What an earlier capture recorded goes; what the user has there stays.
+    os.makedirs("third/2026-01-notes")
+    capture("-q", "-o", "third", *arguments)
     third = json.loads(capture("--json", "-o", "third", "--launch", "3", "--kernel", "weigh",
                                *arguments).stdout)
     check([(x["kernel"], x["launch"]) for x in third["launches"]] == [("weigh", 2)], third)
     sums, first = array(third["launches"][0], "arg3", "before"), array(found["launches"][1], "arg3", "after")
     check(sums != first and all(x >= y for x, y in zip(sums, first)), "the third launch's data")
+
+    check(os.path.isdir("third/2026-01-notes") and
+          sum(name[0].isdigit() for name in os.listdir("third")) == 2, os.listdir("third"))
 
     dry = json.loads(capture("--json", "--dry", "-o", "dry", *arguments).stdout)
     check(dry["dry"] and dry["status"] == 1, "kernels that do nothing, and a program that notices")

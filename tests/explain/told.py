@@ -52,7 +52,7 @@ def test_lies_are_marked_sent_back_and_corrected():
     database = os.path.join(folder, "x.db")
     told = model("--model", "script:" + replies, "--db", database)
     # By hand: line 17, two names, 4194304 (false), line 170 (false); a name, 50% (false), a name
-    # (false); sgemm_tile (false); a name and 77.4%.
+    # (false); sgemm_tile (false); a name and 76.7%.
     assert told["sent_back"] and (told["claims_first"], told["grounded_first"]) == (10, 5), told
     assert told["grounded"] == told["claims"] == 12, told
     assert (told["confirmed"], told["refuted"], told["open"]) == (2, 1, 0)

@@ -17,11 +17,12 @@ import sys
 import tempfile
 import time
 
+import kernels
 import outside
 import replies
 import tools
 
-GROUPS = (outside, tools, replies)
+GROUPS = (outside, tools, replies, kernels)
 
 
 class Failed(Exception):

@@ -237,3 +237,51 @@ def interrupts_of_a_search(bench):
         # A second on an idle machine; a busy one is no fault.
         bench.check(time.monotonic() - begun < 1 + 4 * bench.slow, time.monotonic() - begun)
         os.unlink(bench.path("matmul.keet.db"))
+
+
+ENDLESS = """\
+#pragma keet size   N = 4096
+#pragma keet in     X : f32[N]
+#pragma keet out    Y : f32[N]
+#pragma keet launch f<<<64, 64>>>(X, Y, N)
+__global__ void f(const float *x, float *y, int n)
+{
+    for (int i = 0; i < 100000000; i++)
+        atomicAdd(&y[i % n], x[(i + 1) % n]);
+}
+"""
+
+
+@case(200, long=True)
+def interrupts_of_every_phase(bench):
+    """Ctrl-C ends each verb within a second wherever it is, and a second one at once."""
+    bench.kernel("matmul.cu")
+    bench.kernel()
+    bench.put("endless.cu", ENDLESS)
+    bench.put("list.txt", "matmul.cu --budget 500 --device emu\ndot.cu --budget 500 --device emu\n")
+    longest = {}
+    for name, words in (("search", ["matmul.cu", "--budget", "5000", "--window", "5000", "-q", "--db", "s.db"]),
+                        ("model", ["dot.cu", "--budget", "9", "-q", "--db", "m.db", "--model", "cmd:sleep 100"]),
+                        ("run", ["run", "endless.cu"]), ("explain", ["explain", "endless.cu"]),
+                        ("check", ["check", "matmul.cu", "matmul.cu", "endless.cu"]),
+                        ("campaign", ["campaign", "list.txt", "-q", "--out", "c", "--resume"])):
+        for moment in (0.02, 0.1, 0.3, 0.7, 1.5, 3):
+            for second in (None, 0.05):
+                process = bench.start(*words, *(() if name == "campaign" else ("--device", "emu")))
+                time.sleep(moment)
+                begun = time.monotonic()
+                process.send_signal(signal.SIGINT)
+                if second:
+                    time.sleep(second)
+                    process.send_signal(signal.SIGINT)
+                try:
+                    process.communicate(timeout=60)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.communicate()
+                took = time.monotonic() - begun - (second or 0)
+                kind = f"{name}, {'twice' if second else 'once'}"
+                longest[kind] = max(longest.get(kind, (0, 0)), (took, moment))
+    print("".join(f"       {took:6.2f} s  {kind}, at {moment} s\n" for kind, (took, moment) in longest.items()), end="")
+    for kind, (took, moment) in longest.items():
+        bench.check(took < 1 + 4 * bench.slow, f"{took:.1f} s for {kind} at {moment} s")

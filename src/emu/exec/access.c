@@ -292,6 +292,28 @@ static bool place_global(
     return true;
 }
 
+static void tell_away(
+    struct block_worker *k, const struct warp *w, const struct access_spot *s, uint32_t pc)
+{
+    const struct emu_access access = {.warp = w->index,
+        .pc = pc,
+        .mask = s->mask,
+        .space = PTX_SHARED,
+        .is_write = s->write,
+        .is_atomic = s->atomic,
+        .bytes = s->bytes,
+        .address = s->address,
+        .kind = ACCESS_OTHER,
+        .lo = s->lo,
+        .hi = s->hi,
+        .file = w->file};
+    for (unsigned i = 0; i < k->nr_listeners; i++) {
+        struct emu_listener *l = k->listeners[i];
+        if (l->wants_access && l->class->away)
+            l->class->away(l, &access);
+    }
+}
+
 /* Lanes that name blocks of the cluster, each its own. */
 static bool place_cluster(
     struct block_worker *k, const struct warp *w, struct access_spot *s, uint32_t pc)
@@ -315,6 +337,8 @@ static bool place_cluster(
             !cluster_tell(k, w, pc, l, to, at, s->bytes, s->write, s->atomic))
             return false;
     }
+    if (k->wants_access)
+        tell_away(k, w, s, pc);
     s->base = NULL;
     s->at = s->moved;
     s->kind = ACCESS_OTHER;

@@ -248,8 +248,8 @@ bool cluster_tell(struct block_worker *k, const struct warp *w, uint32_t pc, uns
         .data = 1};
     address[lane] = offset;
     reach_access(k, to, pc);
-    if (to == k)
-        return exec_tell_access(k, &access);
+    if (to == k) /* the model of time hears of all lanes at once */
+        return exec_tell_watchers(k, &access);
     for (unsigned i = 0; write && i < to->nr_listeners; i++) {
         struct emu_listener *l = to->listeners[i];
         if (l->class->written)

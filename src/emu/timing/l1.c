@@ -10,6 +10,7 @@ enum { WAYS = 8 };
 struct l1_line {
     uint64_t tag; /* line number + 1; 0 empty */
     double ready[4], used;
+    uint32_t age;
     uint8_t valid;
 };
 
@@ -25,6 +26,11 @@ void l1_finish(struct l1 *l1)
     free(l1->lines);
 }
 
+void l1_forget(struct l1 *l1)
+{
+    l1->age++;
+}
+
 double *l1_sector(struct l1 *l1, uint64_t sector, double now, bool *hit)
 {
     const uint64_t number = sector / 4, set = (number ^ number >> 9 ^ number >> 21) % l1->sets;
@@ -32,7 +38,7 @@ double *l1_sector(struct l1 *l1, uint64_t sector, double now, bool *hit)
     struct l1_line *lines = &l1->lines[set * WAYS], *victim = lines;
 
     for (unsigned way = 0; way < WAYS; way++) {
-        if (lines[way].tag == number + 1) {
+        if (lines[way].tag == number + 1 && lines[way].age == l1->age) {
             *hit = (lines[way].valid & bit) != 0;
             lines[way].valid |= bit;
             lines[way].used = now;
@@ -42,6 +48,6 @@ double *l1_sector(struct l1 *l1, uint64_t sector, double now, bool *hit)
             victim = &lines[way];
     }
     *hit = false;
-    *victim = (struct l1_line){.tag = number + 1, .used = now + 1e-9, .valid = bit};
+    *victim = (struct l1_line){.tag = number + 1, .used = now + 1e-9, .age = l1->age, .valid = bit};
     return &victim->ready[sector % 4];
 }

@@ -8,6 +8,7 @@
 /* Cycles of stores queued towards L2 before the LSU stalls: of the size that microbenchmarks find.
  */
 enum { STORE_QUEUE = 800 };
+enum { NET_CYCLES = 2, PORT_CYCLES = 1 }; /* a sector: from an SM, into one */
 
 /* Loaded DRAM answers later: queues form before its bandwidth is used up, and longer ones when
  * writes are among the reads (fitted to data/h100/gpu-stream, columns `read` and `scale`: 1.4 times
@@ -254,6 +255,8 @@ static struct stages stages_of(const struct sim_memory *s, const struct trace_ac
 
     if (a->bulk)
         return (struct stages){0, 0};
+    if (a->away)
+        return (struct stages){0, lines};
     if (cured) {
         if (cured & SPARED(SCATTER) && a->space == PTX_GLOBAL && 4 * lines > a->ideal) {
             lines = (a->ideal + 3) / 4;
@@ -341,8 +344,25 @@ static double load_in_stages(
     return hold_place(s, through_data_stage(s, there, stages.data) - 1);
 }
 
-double sim_access(struct sim_memory *s, const struct sim_block *block, const struct trace_access *a,
-    bool spared, double now, uint8_t *reason)
+/* Shared memory of another SM. An SM sends 16 bytes a cycle: 3.3 TB/s on an H100 with 114 SMs at
+ * 1.755 GHz (Luo et al., arXiv 2402.13499, SM-to-SM network; as quoted elsewhere). It takes a
+ * sector a cycle, and those who send to it at a time wait for each other: fitted to kernels of
+ * bench/time/found.txt, half `fit`, whose blocks all write to the first block of the cluster, then
+ * all to the second. */
+static double access_away(struct sim_memory *s, const struct trace_access *a, double now)
+{
+    const double start = sim_lsu_enter(s, now, sim_lsu_cycles(s, a));
+    double done;
+
+    s->net_free = later(s->net_free, start) + a->lines * later(NET_CYCLES, PORT_CYCLES * s->rivals);
+    done = s->net_free + NET_LATENCY;
+    s->lsu_free = later(s->lsu_free, s->net_free - STORE_QUEUE);
+    s->performed = done;
+    return a->is_write && !a->is_atomic ? start : done;
+}
+
+static double access_one(struct sim_memory *s, const struct sim_block *block,
+    const struct trace_access *a, bool spared, double now, uint8_t *reason)
 {
     double start;
 
@@ -352,6 +372,10 @@ double sim_access(struct sim_memory *s, const struct sim_block *block, const str
         return now;
     if (a->bulk && !a->is_write && !a->is_atomic)
         return load_global(s, block, a, spared, now);
+    if (a->away) {
+        *reason = STALL_LONG;
+        return spared ? now : access_away(s, a, now);
+    }
     *reason = a->space == PTX_SHARED ? STALL_SHORT : STALL_LONG;
     if (spared && a->space != PTX_SHARED && !a->is_atomic && !a->is_write) {
         load_global(s, block, a, true, now); /* the value came with an earlier access */
@@ -368,7 +392,19 @@ double sim_access(struct sim_memory *s, const struct sim_block *block, const str
     if (a->is_atomic)
         return atomic_global(s, block, a, start);
     store_global(s, block, a, start);
+    s->performed = later(start, s->l2_free) + s->in->lat_l2;
     return start;
+}
+
+double sim_access(struct sim_memory *s, const struct sim_block *block, const struct trace_access *a,
+    bool spared, double now, uint8_t *reason)
+{
+    double done;
+
+    s->performed = now;
+    done = access_one(s, block, a, spared, now, reason);
+    s->performed = later(s->performed, done);
+    return done;
 }
 
 void sim_memory_init(struct sim_memory *s, const struct sim_input *in, struct sim_output *out)

@@ -13,6 +13,9 @@
  * naive f32 matrix product (1.5 times, siboehm's SGEMM tutorial on GA102). */
 enum { L1_QUEUE = 512 };
 
+/* From SM to SM in a cluster, cycles: 32% less than to L2 (Luo et al., arXiv 2402.13499). */
+enum { NET_LATENCY = 180 };
+
 /* fmax and fmin without their care for NaN, which takes most of their time. */
 static inline double later(double a, double b)
 {
@@ -29,10 +32,16 @@ struct debt {
     double first, late, again, write;
 };
 
+struct sim_phase {
+    uint32_t left; /* arrivals */
+    double at;     /* the last of them so far */
+};
+
 struct sim_block {
     const struct block_trace *trace;
+    struct sim_phase *phases;
     uint64_t space; /* added to sectors that only this copy of the trace touches */
-    unsigned nr_live, nr_waiting;
+    unsigned nr_live, nr_waiting, nr_held; /* warps; at barriers of all, of some */
     double end;
 };
 
@@ -47,6 +56,9 @@ struct sim_memory {
     const struct sim_input *in;
     const struct chip *chip;
     struct sim_output *out;
+    double rivals;             /* of the next access away */
+    double net_free;           /* towards other SMs of the cluster */
+    double performed;          /* when all of the chip knows of the last access */
     double lsu_free, lsu_line; /* the LSU is done with what it has; with what waits for it, too */
     struct data_period data[DATA_PERIODS]; /* of the data stage, for loads whose data came late */
     double l2_free, dram_free, dram_busy;

@@ -77,6 +77,7 @@ static void order_traces(struct time_model *m)
 {
     struct inst_order order = time_schedule(m->run->program, m->costs);
 
+    m->nr_places = time_place(m->run->program, &order, m->costs);
     time_traces_reorder(m->listener, m->costs, &order);
     order_finish(&order);
 }
@@ -100,6 +101,7 @@ static void simulate(struct time_model *m)
         .lat_dram = chip->lat_dram * stream_latency_share,
         .far_l2 = far_l2,
         .traffic = &m->traffic,
+        .nr_places = m->nr_places,
         .spill_rate = m->cured & SPARED(LOCAL) ? 0 : spill_rate(m),
         .most_events = m->most_events,
         .turnover = m->turnover,

@@ -27,17 +27,32 @@ struct trace_access {
     bool apart;           /* the lines that it touches are not one unbroken run */
     bool bulk;            /* by a bulk or tensor copy: past the LSU and L1 */
     bool past_l1;         /* ld.cg, volatile and ordered loads ask L2 every time */
+    bool away;            /* shared memory, by an address of the cluster */
     uint8_t bytes;        /* of a lane */
     uint8_t wide;         /* head of a merged load: wavefronts of the wide load, 0: not aligned */
+    uint8_t to;           /* away: the rank of the block, plus 1; 0: of several */
     uint16_t traffic;     /* into traffic.of, plus 1; 0: none. Filled in before the simulation */
 };
 
 struct trace_event {
     uint32_t pc;
     uint32_t access; /* first of nr_accesses, in block_trace.accesses */
+    uint32_t meet;   /* the first of its meetings, plus 1; 0: none */
     uint16_t nr_accesses;
     uint8_t lanes; /* past the guard */
 };
+
+/* An event arrives at a phase of a barrier, or waits until it is over: see meet.c. */
+struct meeting {
+    uint32_t phase, next; /* next: another one of the event, plus 1; 0: none */
+    bool waits;
+};
+enum meet_kind { MEET_MBARRIER, MEET_CLUSTER, MEET_BARRIER };
+struct phase {
+    uint32_t arrivals;
+    uint8_t kind; /* enum meet_kind */
+};
+struct meet_place;
 
 struct warp_trace {
     struct trace_event *events;
@@ -74,6 +89,7 @@ enum { HOT_SLOTS = 1024, ATOMIC_REGION = 1024 };
 
 struct block_trace {
     uint64_t block;
+    unsigned rank; /* in its cluster */
     struct warp_trace *warps;
     unsigned nr_warps;
     struct trace_access *accesses;
@@ -86,7 +102,19 @@ struct block_trace {
     struct hot_address *hot; /* HOT_SLOTS candidates for the most used address of global atomics */
     struct hot_address *regions; /* the same for ATOMIC_REGION bytes, sectors instead of lanes */
     uint64_t nr_atomic_lanes;
+    struct meeting *meetings;
+    size_t nr_meetings, cap_meetings;
+    struct phase *phases;
+    size_t nr_phases, cap_phases;
+    struct meet_place *places;
+    unsigned nr_places;
 };
+
+/* What a warp did at an mbarrier or at the cluster's barrier, as its last event. */
+void meet_tell(struct block_trace *trace, unsigned warp, uint64_t address, enum emu_mbarrier what);
+/* Barriers of a part of the block's warps; where all of them meet nothing is noted. */
+void meet_at_barrier(
+    struct block_trace *trace, const struct program *program, const struct emu_barrier *barrier);
 
 /* Neighbouring loads of shared memory of which ptxas makes one wide load: the first of them, the
  * head, stands for all. By pc. */
@@ -155,9 +183,10 @@ struct pc_cost {
     uint8_t alt;  /* a second pipe that can execute the instruction, or PIPE_NONE */
     bool free;    /* the compiler removes the instruction, which only passes values on */
     bool barrier, async_copy, async_wait;
-    uint8_t release; /* round trips to L2 first, until the chip has seen what the warp wrote */
-    bool lsu;        /* the instruction goes through the LSU without touching memory: shuffles */
-    uint8_t reason;  /* enum stall: why warps stall that wait for the result */
+    bool release;   /* waits first until the chip has seen what the warp wrote */
+    bool acquire;   /* what L1 has is forgotten */
+    bool lsu;       /* the instruction goes through the LSU without touching memory: shuffles */
+    uint8_t reason; /* enum stall: why warps stall that wait for the result */
     uint16_t pipe_cycles, slots, latency;
     uint32_t head; /* the pc of the wide load of which this load is a part; its own pc: of none */
     uint16_t async_left; /* async_wait: groups that may remain in flight */
@@ -166,6 +195,9 @@ struct pc_cost {
     uint32_t guard;    /* register id plus 1 of its predicate, also of one in place of a branch */
     float part;        /* of the executions: these cost something. 1 but for cures */
     uint32_t body_end; /* where the body of an unrolled loop begins: its branch; 0: elsewhere */
+    float rivals;      /* of an access away: blocks of the cluster that do the same to one block */
+    bool constant;     /* loads from the constant bank */
+    uint32_t place;    /* in the machine code, instructions from its start */
     bool once;         /* in such a loop: executed once in UNROLLED turns */
     uint32_t skip_to;  /* of a branch that becomes the predicate of what it skips: its target */
 };
@@ -174,6 +206,11 @@ void time_set_cost(struct pc_cost *cost, enum time_pipe pipe, double cycles, dou
 /* time_tensor.c: of products; loads of matrices are the LSU's. */
 void time_cost_tensor(struct pc_cost *cost, const struct inst *in, const struct ptx_inst *ptx,
     const struct chip *chip);
+
+/* fence.c: does the instruction wait until the chip has seen what the warp wrote; does it empty L1?
+ */
+bool time_releases(const struct ptx_inst *ptx, const struct inst *in);
+bool time_acquires(const struct ptx_inst *ptx, const struct inst *in);
 
 /* Marks the branches for which ptxas predicates the few instructions that they skip: no branch is
  * issued, and warps issue the skipped instructions without an effect (predicate.c). */
@@ -195,7 +232,12 @@ struct inst_order {
     uint32_t *block;    /* by pc: the block's number */
     uint32_t *unrolled; /* by UNROLLED * pc + turn: rank within the unrolled loop */
 };
+/* Sets pc_cost.rivals. */
+void meet_rivals(const struct time_listener *traced, struct pc_cost *costs);
 struct inst_order time_schedule(const struct program *program, const struct pc_cost *costs);
+/* Sets pc_cost.place; gives how many instructions the machine code has. */
+uint32_t time_place(
+    const struct program *program, const struct inst_order *order, struct pc_cost *costs);
 void order_finish(struct inst_order *order);
 /* Puts UNROLLED turns of a loop that begin at event `at` into that order, from event *to on, and
  * gives the event after them; `at`: there are not so many turns. Scratch is as of reorder. */
@@ -264,9 +306,11 @@ enum cure {
 struct l1 {
     struct l1_line *lines;
     size_t sets;
+    uint32_t age; /* lines of other ages were forgotten */
 };
 void l1_init(struct l1 *l1, double bytes);
 void l1_finish(struct l1 *l1);
+void l1_forget(struct l1 *l1); /* what it has */
 /* When the sector is there, for the caller to set unless *hit. A sector that L1 does not have gets
  * a place. */
 double *l1_sector(struct l1 *l1, uint64_t sector, double now, bool *hit);
@@ -282,6 +326,7 @@ struct sim_input {
     double l1_bytes;
     double lat_l2, lat_dram, far_l2; /* the last: share by which L2's other half is later */
     const struct traffic *traffic;
+    uint32_t nr_places; /* see time_place */
     double spill_rate;  /* spill accesses per instruction */
     double most_events; /* that the simulation may cost; more work is cut short and scaled */
     double turnover; /* of the time from a block's end to the next block's start: 1 but for cures */
@@ -323,6 +368,7 @@ struct time_model {
     /* A short simulation, for the ratio to another: the time of rough_blocks at the rate of the
      * simulated ones. 0: a whole one. */
     double rough_blocks;
+    uint32_t nr_places; /* see time_place */
     struct traffic traffic;
     struct sim_output sim;
     double cycles;

@@ -185,30 +185,13 @@ static void cost_one(struct pc_cost *cost, const struct inst *in, const struct i
                                (ptx_type_is_float(ptx->type) || ptx_type_bytes(ptx->type) == 8)));
 }
 
-/* A release at the scope of the chip takes so many round trips to L2. Fitted to the grid-wide
- * barrier of cooperative groups, a release, an atomic that the blocks make one after the other, and
- * polling. On V100 this barrier takes about 1.4 us with one block an SM, more with more blocks,
- * hardly more with more threads (Zhang, Wahib, Zhang and Matsuoka, "A study of single and
- * multi-device synchronization methods in Nvidia GPUs", IPDPS 2020). No figure of an H100 was
- * found, so that a card should settle this constant; the model gives 1.06 us with one block an SM
- * and 1.53 us with eight. */
-enum { RELEASE_TRIPS = 5 };
-
-/* Does the instruction release at the scope of the chip? Fences of proxies do not count. */
-static bool is_release(const struct ptx_inst *ptx)
-{
-    if (ptx == NULL || ptx->scope < PTX_SCOPE_GPU)
-        return false;
-    return ptx->op == PTX_OP_MEMBAR || (ptx->op == PTX_OP_FENCE && ptx->sub == PTX_SUB_NONE) ||
-           ptx->sem >= PTX_SEM_RELEASE;
-}
-
 static void cost_kind(struct pc_cost *cost, const struct inst *in, const struct inst_info *info)
 {
-    cost->release = is_release(info->ptx) ? RELEASE_TRIPS : 0;
+    cost->release = info->ptx != NULL && time_releases(info->ptx, in);
+    cost->acquire = info->ptx != NULL && time_acquires(info->ptx, in);
     if (in->guard != 0 && info->nr_sources > 0)
         cost->guard = info->source[info->nr_sources - 1] + 1;
-    if (in->kind == INST_BARRIER)
+    if (in->kind == INST_BARRIER && in->sub != PTX_SUB_ARRIVE)
         cost->barrier = true;
     if (in->kind == INST_CP_ASYNC)
         cost->async_copy = true;
@@ -390,7 +373,7 @@ static void fuse_sums(const struct program *program, struct pc_cost *costs)
 struct pc_cost *time_costs(
     const struct program *program, const struct chip *chip, const struct time_listener *traced)
 {
-    struct pc_cost *costs = xcalloc(program->nr_insts + 1, sizeof(*costs));
+    struct pc_cost *costs = xcalloc(program->nr_insts, sizeof(*costs));
 
     for (uint32_t pc = 0; pc < program->nr_insts; pc++) {
         costs[pc].head = pc;
@@ -398,8 +381,12 @@ struct pc_cost *time_costs(
         cost_one(&costs[pc], &program->insts[pc], &program->info[pc], chip);
         cost_kind(&costs[pc], &program->insts[pc], &program->info[pc]);
         if (is_parameter(program, pc)) /* a load from the constant bank: LDC, ULDC */
-            costs[pc] = (struct pc_cost){
-                .head = pc, .part = 1, .slots = 1, .latency = 8, .reason = STALL_WAIT};
+            costs[pc] = (struct pc_cost){.head = pc,
+                .part = 1,
+                .slots = 1,
+                .latency = 8,
+                .reason = STALL_WAIT,
+                .constant = true};
     }
     fuse_sums(program, costs);
     time_predicate(program, costs);
@@ -408,8 +395,10 @@ struct pc_cost *time_costs(
     bool *starts = block_starts(program, costs);
     time_unroll(program, starts, costs);
     free(starts);
-    if (traced != NULL)
+    if (traced != NULL) {
         check_merges(costs, program, traced);
+        meet_rivals(traced, costs);
+    }
     for (uint32_t pc = 0; pc < program->nr_insts; pc++)
         costs[pc].free |= costs[pc].head != pc;
     return costs;

@@ -1,5 +1,6 @@
 /* Owns the simulation of one SM: warps that issue in order, pipes, the LSU, L1, and the SM's share
  * of what lies behind it. Time is in cycles since the first block started. */
+#include "emu/timing/sim_code.h"
 #include "emu/timing/sim_memory.h"
 
 #include "base/mem.h"
@@ -16,6 +17,7 @@ enum { MOST_SETS = 12 };
 enum {
     BARRIER_CYCLES = 12, /* from a barrier's last arrival to the next issue */
     JUMP_CYCLES = 4,     /* to refill a warp's instructions after a jump back */
+    JOIN_CYCLES = 20,    /* around a wgmma for which ptxas waits: WARPGROUP.DEPBAR and .ARRIVE */
     LSU_QUEUE = 32       /* cycles of work in the LSU's queue before warps stall */
 };
 /* Fitted. Cycles from a block's
@@ -28,6 +30,14 @@ enum { BLOCK_GAP = 600 };
  * that do nothing but read a clock start within 38.5 us of each other on an H100, 16896 within 9.2
  * us, and the 2112 that the chip holds at a time within 0.29 us (bench/card/events.cu). */
 enum { BLOCK_FIRST = 36, BLOCK_NEXT = 159 };
+
+/* Fitted. What MEMBAR.GPU takes beyond the answers to what the warp accessed: to the kernels of
+ * bench/time/found.txt, half `fit`, that run in clusters, whose warps execute up to 23 of them one
+ * after the other; and to the grid-wide barrier of cooperative groups, which has one, an atomic
+ * that the blocks make one after the other, and polling. On V100 this barrier takes about 1.4 us
+ * with one block an SM (Zhang, Wahib, Zhang and Matsuoka, "A study of single and multi-device
+ * synchronization methods in Nvidia GPUs", IPDPS 2020). */
+enum { MEMBAR_CYCLES = 1200 };
 
 struct sim_warp {
     struct sim_block *block; /* NULL: none */
@@ -43,8 +53,12 @@ struct sim_warp {
     double copies[MAX_GROUPS], copy; /* when groups of async copies are done; the open group */
     unsigned nr_groups;
     double spills;
-    double owed[2]; /* of the cost of events that are charged a part of it: others, accesses */
-    bool queued;    /* waits for the LSU and has been given a time */
+    double owed[2];   /* of the cost of events that are charged a part of it: others, accesses */
+    bool queued;      /* waits for the LSU and has been given a time */
+    double product;   /* when a wgmma is done before which nothing issues */
+    double performed; /* when the chip has seen all that the warp accessed */
+    uint32_t joined,
+        waits_for; /* phases plus 1: at which it arrived to wait; for which it waits now */
 };
 
 struct sim {
@@ -62,6 +76,7 @@ struct sim {
     double issue_free[MAX_SCHEDULERS], next[MAX_SCHEDULERS];
     double pipe_free[MAX_SCHEDULERS][NR_PIPES];
     struct sim_memory memory;
+    struct sim_code code;
     double cut; /* share of each trace that is played */
     uint64_t nr_started, nr_done, nr_blocks;
     double *ends; /* of blocks, in the order in which they ended */
@@ -102,6 +117,17 @@ static void take_from_head(struct sim *s, struct sim_warp *w, uint32_t pc)
     w->reason[info->dest[0]] = w->reason[head->dest[0]];
 }
 
+/* Does the event wait for the phase at which it arrives? */
+static bool joins(const struct block_trace *trace, const struct trace_event *event, uint32_t phase)
+{
+    unsigned found = 0;
+
+    for (uint32_t m = event->meet; m != 0; m = trace->meetings[m - 1].next)
+        if (trace->meetings[m - 1].phase == phase)
+            found |= trace->meetings[m - 1].waits ? 2 : 1;
+    return found == 3;
+}
+
 static double *ready_of(struct sim *s, const struct sim_warp *w)
 {
     return &s->ready[w->scheduler][w->place];
@@ -131,7 +157,7 @@ static void release_barrier(struct sim *s, struct sim_block *block, double now)
     for (unsigned i = 0; i < MAX_WARPS; i++) {
         struct sim_warp *w = &s->warps[i];
 
-        if (w->block != block || *ready_of(s, w) < INFINITY)
+        if (w->block != block || *ready_of(s, w) < INFINITY || w->waits_for != 0)
             continue;
         *ready_of(s, w) = w->depends = later(w->depends, now + BARRIER_CYCLES);
         w->why = STALL_BARRIER;
@@ -161,6 +187,56 @@ static void end_warp(struct sim *s, struct sim_warp *w)
         start_block(s, (unsigned)(block - s->blocks), block->end + BLOCK_GAP * s->in->turnover);
 }
 
+static void wait_until(struct sim_warp *w, double at, enum stall why)
+{
+    if (at <= w->depends)
+        return;
+    w->depends = at;
+    w->why = why;
+}
+
+/* From the last arrival at a phase to what waits for it: an mbarrier lies in shared memory. */
+static double phase_cycles(const struct sim *s, const struct sim_block *block, uint32_t phase)
+{
+    switch (block->trace->phases[phase].kind) {
+    case MEET_BARRIER:
+        return BARRIER_CYCLES;
+    case MEET_CLUSTER:
+        return NET_LATENCY; /* the last arrival comes from another SM */
+    default:
+        return s->chip->lat_shared;
+    }
+}
+
+/* True: the phase is not over, and the warp is held. */
+static bool held_by(struct sim *s, struct sim_warp *w, uint32_t phase)
+{
+    const struct sim_phase *p = &w->block->phases[phase];
+
+    if (p->left > 0) {
+        w->waits_for = phase + 1;
+        w->block->nr_held++;
+        *ready_of(s, w) = INFINITY;
+        return true;
+    }
+    wait_until(w, p->at + phase_cycles(s, w->block, phase), STALL_BARRIER);
+    return false;
+}
+
+static bool held_by_meetings(struct sim *s, struct sim_warp *w)
+{
+    if (w->joined != 0 && held_by(s, w, w->joined - 1))
+        return true;
+    for (uint32_t m = w->events[w->at].meet; m != 0; m = w->block->trace->meetings[m - 1].next) {
+        const struct meeting *meeting = &w->block->trace->meetings[m - 1];
+
+        if (meeting->waits && !joins(w->block->trace, &w->events[w->at], meeting->phase) &&
+            held_by(s, w, meeting->phase))
+            return true;
+    }
+    return false;
+}
+
 /* Steps over events that cost nothing, and finds when the next event can issue. */
 static void look_ahead(struct sim *s, struct sim_warp *w)
 {
@@ -185,33 +261,57 @@ static void look_ahead(struct sim *s, struct sim_warp *w)
     w->why = STALL_OTHER;
     w->held[0] = w->held[1] = 0;
     w->queued = false;
-    for (unsigned i = 0; i < info->nr_sources; i++) {
-        if (w->reg[info->source[i]] > w->depends) {
-            w->depends = w->reg[info->source[i]];
-            w->why = (enum stall)w->reason[info->source[i]];
-        }
-    }
-    if (cost->async_wait && w->nr_groups > cost->async_left) {
-        double done = w->copies[w->nr_groups - cost->async_left - 1];
-
-        if (done > w->depends) {
-            w->depends = done;
-            w->why = STALL_LONG;
-        }
-    }
-    if (cost->release > 0) {
-        w->depends += cost->release * s->in->lat_l2;
-        w->why = STALL_OTHER;
-    }
-    if (cost->guard != 0 && w->reg[cost->guard - 1] + GUARD_CYCLES > w->depends) {
-        w->depends = w->reg[cost->guard - 1] + GUARD_CYCLES;
-        w->why = (enum stall)w->reason[cost->guard - 1];
-    }
+    for (unsigned i = 0; i < info->nr_sources; i++)
+        wait_until(w, w->reg[info->source[i]], (enum stall)w->reason[info->source[i]]);
+    if (cost->async_wait && w->nr_groups > cost->async_left)
+        wait_until(w, w->copies[w->nr_groups - cost->async_left - 1], STALL_LONG);
+    wait_until(w, w->product, STALL_MATH);
+    if (cost->release)
+        wait_until(w, later(w->depends, w->performed) + MEMBAR_CYCLES, STALL_OTHER);
+    if (cost->guard != 0)
+        wait_until(
+            w, w->reg[cost->guard - 1] + GUARD_CYCLES, (enum stall)w->reason[cost->guard - 1]);
     if (w->at > 0 && w->events[w->at].pc < w->events[w->at - 1].pc &&
         s->program->info[w->events[w->at - 1].pc].is_branch &&
         (s->in->cured & (SPARED(LOOPS) | SPARED(OVERHEAD))) == 0)
         w->depends = later(w->depends, w->last + 1 + JUMP_CYCLES);
-    *ready_of(s, w) = w->depends;
+    wait_until(w, sim_code_fetch(&s->code, cost->place, w->last + 1), STALL_OTHER);
+    if (!held_by_meetings(s, w))
+        *ready_of(s, w) = w->depends;
+}
+
+static void release_phase(struct sim *s, struct sim_block *block, uint32_t phase)
+{
+    for (unsigned i = 0; i < MAX_WARPS; i++) {
+        struct sim_warp *w = &s->warps[i];
+
+        if (w->block != block || w->waits_for != phase + 1)
+            continue;
+        w->waits_for = 0;
+        block->nr_held--;
+        look_ahead(s, w);
+        update_next(s, w->scheduler);
+    }
+}
+
+/* Arrives at the phases at which the event does, at `at`. */
+static void meet(struct sim *s, struct sim_warp *w, const struct trace_event *event, double at)
+{
+    struct sim_block *block = w->block;
+
+    for (uint32_t m = event->meet; m != 0; m = block->trace->meetings[m - 1].next) {
+        const struct meeting *meeting = &block->trace->meetings[m - 1];
+        struct sim_phase *phase = &block->phases[meeting->phase];
+
+        if (meeting->waits)
+            continue;
+        if (joins(block->trace, event, meeting->phase))
+            w->joined = meeting->phase + 1;
+        phase->at = later(phase->at, at);
+        phase->left -= phase->left > 0;
+        if (phase->left == 0)
+            release_phase(s, block, meeting->phase);
+    }
 }
 
 static void start_warp(
@@ -245,8 +345,10 @@ static void start_block(struct sim *s, unsigned slot, double now)
     block->trace = s->in->traces[nr % s->in->nr_traces];
     block->space = (nr / s->in->nr_traces & 0x3f) << 57;
     block->nr_live = block->trace->nr_warps;
-    block->nr_waiting = 0;
+    block->nr_waiting = block->nr_held = 0;
     block->end = now;
+    for (size_t i = 0; i < block->trace->nr_phases; i++)
+        block->phases[i] = (struct sim_phase){.left = block->trace->phases[i].arrivals};
     for (unsigned i = 0; i < block->trace->nr_warps; i++)
         start_warp(s, &s->warps[first + i], block, i, now);
     for (unsigned i = 0; i < block->trace->nr_warps; i++)
@@ -279,6 +381,8 @@ static void execute(
 
     if (info->is_memory && event->nr_accesses == 0) /* predicated off */
         done = now + s->chip->lat_alu;
+    if (cost->constant)
+        done = later(done, sim_code_constants(&s->code, now));
     if (cost->lsu && !spared)
         done = sim_lsu_enter(&s->memory, now, 1) + cost->latency;
     for (unsigned i = 0; i < event->nr_accesses; i++) {
@@ -286,8 +390,10 @@ static void execute(
 
         if (s->in->cured && sim_is_gone(&s->memory, a))
             continue;
+        s->memory.rivals = cost->rivals;
         const double at = sim_access(&s->memory, w->block, a, spared, now, &reason);
 
+        w->performed = later(w->performed, s->memory.performed);
         if (cost->async_copy)
             w->copy = later(w->copy, at);
         else
@@ -295,10 +401,19 @@ static void execute(
     }
     if (cost->async_copy && cost->pipe == PIPE_TENSOR) { /* wgmma */
         w->copy = later(w->copy, done);
+        if (s->in->run->launch->serial_products)
+            w->product = done + JOIN_CYCLES;
         done = now + 1;
     }
     if (cost->async_commit)
         commit_copies(w);
+    if (cost->acquire)
+        l1_forget(&s->memory.l1);
+    if (event->meet != 0)
+        meet(s, w, event,
+            info->ptx->sub == PTX_SUB_MBARRIER_ARRIVE ? later(now, w->copy)
+            : info->is_memory                         ? later(now, done)
+                                                      : now);
     for (unsigned i = 0; i < info->nr_dests; i++) {
         w->reg[info->dest[i]] = done;
         w->reason[info->dest[i]] = reason;
@@ -363,14 +478,15 @@ static double part_of_cost(
     const struct sim *s, const struct sim_warp *w, const struct trace_event *event)
 {
     const unsigned cured = s->in->cured;
+    const unsigned nr_waiting = w->block->nr_waiting + w->block->nr_held;
     double part = (double)s->in->costs[event->pc].part;
 
     if (is_gone(s, w, event))
         return 0;
     if (cured & SPARED(DIVERGENCE) && event->lanes > 0)
         part *= event->lanes / (double)WARP_LANES;
-    if (cured & SPARED(BARRIERS) && w->block->nr_waiting > 0)
-        part *= 1 - w->block->nr_waiting / (double)w->block->nr_live;
+    if (cured & SPARED(BARRIERS) && nr_waiting > 0)
+        part *= 1 - nr_waiting / (double)w->block->nr_live;
     return part;
 }
 
@@ -433,7 +549,9 @@ static void issue(struct sim *s, unsigned number, double now)
     execute(s, w, event, spared, now);
     w->at++;
     look_ahead(s, w);
-    if (cost->barrier && w->block != NULL)
+    if (w->waits_for == 0)
+        w->joined = 0;
+    if (cost->barrier && event->meet == 0 && w->block != NULL)
         arrive(s, w, now);
 }
 
@@ -466,6 +584,15 @@ static bool unlock(struct sim *s, double now)
             release_barrier(s, &s->blocks[i], now);
             any = true;
         }
+    }
+    for (unsigned i = 0; i < MAX_WARPS; i++) {
+        struct sim_warp *w = &s->warps[i];
+
+        if (w->block == NULL || w->waits_for == 0)
+            continue;
+        w->block->phases[w->waits_for - 1] = (struct sim_phase){.at = now};
+        release_phase(s, w->block, w->waits_for - 1);
+        any = true;
     }
     return any;
 }
@@ -540,14 +667,18 @@ static void sim_finish(struct sim *s)
         free(s->warps[i].reg);
         free(s->warps[i].reason);
     }
+    for (unsigned i = 0; i < s->nr_slots; i++)
+        free(s->blocks[i].phases);
     free(s->blocks);
     sim_memory_finish(&s->memory);
+    sim_code_finish(&s->code);
     free(s->ends);
 }
 
 static void sim_init(struct sim *s)
 {
     unsigned nr_warps;
+    size_t nr_phases = 0;
 
     s->program = s->in->run->program;
     s->chip = s->in->run->chip;
@@ -561,7 +692,13 @@ static void sim_init(struct sim *s)
     s->nr_places = (nr_warps + s->nr_schedulers - 1) / s->nr_schedulers;
     s->nr_places = (s->nr_places + PLACES_ABREAST - 1) / PLACES_ABREAST * PLACES_ABREAST;
     s->blocks = xcalloc(s->nr_slots, sizeof(*s->blocks));
+    for (unsigned i = 0; i < s->in->nr_traces; i++)
+        nr_phases =
+            nr_phases < s->in->traces[i]->nr_phases ? s->in->traces[i]->nr_phases : nr_phases;
+    for (unsigned i = 0; i < s->nr_slots; i++)
+        s->blocks[i].phases = xcalloc(nr_phases + 1, sizeof(*s->blocks[i].phases));
     sim_memory_init(&s->memory, s->in, s->out);
+    sim_code_init(&s->code, s->in);
     for (unsigned i = 0; i < MAX_WARPS; i++) {
         s->warps[i].scheduler = i % s->nr_schedulers;
         s->warps[i].place = i / s->nr_schedulers;
@@ -587,6 +724,7 @@ void time_simulate(const struct sim_input *in, struct sim_output *out)
     time_traces_mean(in->traces, in->nr_traces, &kept);
     sim_init(&s);
     kept *= s.cut;
+    s.code.latency *= kept; /* code comes once, and is not to be scaled with the rest */
     for (unsigned slot = 0; slot < s.nr_slots && s.nr_started < s.nr_blocks; slot++)
         start_block(&s, slot, 0);
     run(&s);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "emu/state/memory.h"
+#include "emu/state/windows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,9 @@ static void block_trace_destroy(struct block_trace *trace)
     free(trace->touched.last);
     free(trace->hot);
     free(trace->regions);
+    free(trace->meetings);
+    free(trace->phases);
+    free(trace->places);
     free(trace);
 }
 
@@ -132,6 +136,15 @@ static void trace_merge(struct emu_listener *into, struct emu_listener *from)
     b->nr_traces = b->nr_nearby = 0;
 }
 
+static unsigned rank_of(const struct emu_run *run, const struct emu_block *block)
+{
+    const uint32_t *c = run->cluster, *at = block->ctaid;
+
+    if (run->cluster_blocks <= 1)
+        return 0;
+    return (at[2] % c[2] * c[1] + at[1] % c[1]) * c[0] + at[0] % c[0];
+}
+
 static void trace_block_begin(struct emu_listener *listener, const struct emu_block *block)
 {
     struct time_listener *t = (struct time_listener *)listener;
@@ -143,6 +156,7 @@ static void trace_block_begin(struct emu_listener *listener, const struct emu_bl
         return;
     t->now = xcalloc(1, sizeof(*t->now));
     t->now->block = block->index;
+    t->now->rank = rank_of(t->run, block);
     t->now->nr_warps = block->traced ? t->run->nr_warps : 0;
     t->now->warps = xcalloc(t->now->nr_warps + 1, sizeof(*t->now->warps));
 }
@@ -422,6 +436,63 @@ static bool trace_access(
     return true;
 }
 
+static uint8_t one_block(const struct emu_access *a)
+{
+    return a->lo >> CLUSTER_SHIFT == a->hi >> CLUSTER_SHIFT ? (uint8_t)(a->lo >> CLUSTER_SHIFT) : 0;
+}
+
+/* Lanes that name shared memory by the block of the cluster that has it: SM to SM goes by sectors.
+ */
+static void trace_away(struct emu_listener *listener, const struct emu_access *a)
+{
+    struct time_listener *t = (struct time_listener *)listener;
+    uint64_t seen[WARP_LANES];
+    unsigned nr = 0;
+
+    if (t->now == NULL || t->last == NULL || a->pc != t->last->pc)
+        return;
+    for (uint32_t m = a->mask; m != 0; m &= m - 1) {
+        const uint64_t sector = a->address[__builtin_ctz(m)] / 32;
+        unsigned i = 0;
+
+        while (i < nr && seen[i] != sector)
+            i++;
+        seen[i] = sector;
+        nr += i == nr;
+    }
+    t->now->accesses = grow(t->now->accesses, &t->now->cap_accesses, t->now->nr_accesses + 1,
+        sizeof(*t->now->accesses));
+    t->now->accesses[t->now->nr_accesses++] = (struct trace_access){.space = PTX_SHARED,
+        .is_write = a->is_write || a->is_atomic,
+        .is_atomic = a->is_atomic,
+        .away = true,
+        .bytes = (uint8_t)a->bytes,
+        .to = one_block(a),
+        .lines = (uint16_t)nr,
+        .wavefronts = (uint16_t)nr,
+        .ideal = (uint16_t)nr};
+    t->last->nr_accesses++;
+}
+
+static void trace_meets(
+    struct emu_listener *listener, unsigned warp, uint64_t address, enum emu_mbarrier what)
+{
+    struct time_listener *t = (struct time_listener *)listener;
+
+    /* meetings of a warpgroup at wgmma cost nothing */
+    if (t->now != NULL && warp < t->now->nr_warps &&
+        (address == CLUSTER_BARRIER || address <= t->run->shared_bytes))
+        meet_tell(t->now, warp, address, what);
+}
+
+static void trace_barrier(struct emu_listener *listener, const struct emu_barrier *barrier)
+{
+    struct time_listener *t = (struct time_listener *)listener;
+
+    if (t->now != NULL && t->now->nr_warps > 0)
+        meet_at_barrier(t->now, t->run->program, barrier);
+}
+
 const struct emu_listener_class *emu_time_class(void)
 {
     static const struct emu_listener_class class = {
@@ -432,6 +503,9 @@ const struct emu_listener_class *emu_time_class(void)
         .block_begin = trace_block_begin,
         .inst = trace_inst,
         .access = trace_access,
+        .away = trace_away,
+        .barrier = trace_barrier,
+        .mbarrier = trace_meets,
         .block_end = trace_block_end,
     };
 

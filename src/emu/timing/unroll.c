@@ -150,6 +150,25 @@ size_t time_unrolled(const struct pc_cost *costs, const uint32_t *unrolled, stru
     return i;
 }
 
+uint32_t time_place(
+    const struct program *program, const struct inst_order *order, struct pc_cost *costs)
+{
+    uint32_t *at = xcalloc((size_t)program->nr_insts + 1, sizeof(*at)); /* by rank: pc */
+    uint32_t place = 0;
+
+    for (uint32_t begin = 0, end; begin < program->nr_insts; begin = end) {
+        for (end = begin; end < program->nr_insts && order->block[end] == order->block[begin];
+             end++)
+            at[order->rank[end]] = end;
+        for (uint32_t rank = 0; rank < end - begin; rank++) {
+            costs[at[rank]].place = place;
+            place += costs[at[rank]].free ? 0 : costs[at[rank]].slots;
+        }
+    }
+    free(at);
+    return place;
+}
+
 void order_finish(struct inst_order *order)
 {
     free(order->rank);

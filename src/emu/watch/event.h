@@ -124,6 +124,9 @@ struct emu_listener_class {
     /* false: stop the launch, *fault says why (block and line are filled in by the caller) */
     bool (*access)(
         struct emu_listener *listener, const struct emu_access *access, struct emu_fault *fault);
+    /* lanes name shared memory by an address of the cluster; `address` as they have it, counts not
+     * filled in. Beside access(), which tells of those lanes that name the block's own memory */
+    void (*away)(struct emu_listener *listener, const struct emu_access *access);
     void (*barrier)(struct emu_listener *listener, const struct emu_barrier *barrier);
     void (*warp_sync)(struct emu_listener *listener, unsigned warp, uint32_t mask);
     void (*mbarrier)(struct emu_listener *listener, unsigned warp, uint64_t address,

@@ -10,6 +10,7 @@ __global__ void sums(const float *__restrict__ X, float *__restrict__ Y)
 {
     int i = blockIdx.x * 256 + threadIdx.x;
     float v = 0;
+#pragma unroll 4
     for (int k = 0; k < 64; k++)
         v += X[i + k * 32 & 4095];
     Y[i] = v;

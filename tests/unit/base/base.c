@@ -235,6 +235,12 @@ static void test_file(void **state)
     assert_non_null(strstr(err.text, "No such file"));
     snprintf(path, sizeof(path), "%s/a", dir);
     assert_false(file_read(path, 10, &text, &len, &err)); /* a folder */
+    snprintf(path, sizeof(path), "%s/fifo", dir);
+    assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes it */
+    assert_true(file_read(path, 10, &text, &len, &err));
+    assert_int_equal(len, 0);
+    free(text);
+    snprintf(path, sizeof(path), "%s/a", dir);
     assert_false(file_write(path, "x", 1, &err));
     snprintf(path, sizeof(path), "%s/nowhere/file", dir);
     assert_false(file_write(path, "x", 1, &err));

@@ -100,8 +100,8 @@ static struct candidate full_candidate(struct arena *arena, int64_t node, uint64
     c.compilation.kernels = arena_array(arena, 2, sizeof(*c.compilation.kernels));
     c.compilation.nr_kernels = 2;
     c.compilation.kernels[0] =
-        (struct kernel_facts){"f<float>", "_Z1fIfEvv", 32, 1, 2, 3, 4096, 5, 1};
-    c.compilation.kernels[1] = (struct kernel_facts){"g", NULL, 255, 0, 0, 0, 0, 0, 0};
+        (struct kernel_facts){"f<float>", "_Z1fIfEvv", 32, 1, 2, 3, 4096, 5, 1, 0, false};
+    c.compilation.kernels[1] = (struct kernel_facts){"g", NULL, 255, 0, 0, 0, 0, 0, 0, 0, false};
     c.check = (struct check_result){9, 3, 0, 1e-7, (double)INFINITY, 0.1 + 0.2, "C", UINT64_MAX,
         true, false, "compared 9 runs"};
     c.profiled = true;

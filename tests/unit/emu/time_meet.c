@@ -1,0 +1,194 @@
+/* Tests of the model of time where warps and blocks wait for each other: orderings of memory,
+ * mbarriers, barriers of a part of the block, clusters, products of warpgroups; and where machine
+ * code must come first. Each compares two kernels that differ in one thing. */
+#include "emu_harness.h"
+
+enum { THREADS = 256, CLUSTER = 8 };
+
+#define HEAD                                                                                       \
+    PTX_HEAD ".visible .entry k(.param .u64 p0)\n{\n.shared .align 128 .b8 s[16384];\n"            \
+             ".shared .align 8 .b8 m[16];\n.reg .b32 T, S, M, R, W, X, Y, Z;\n.reg .b64 A;\n"      \
+             ".reg .pred P, Q, F;\n.reg .f32 d<4>;\nld.param.u64 A, [p0];\nmov.u32 T, %tid.x;\n"   \
+             "mov.u32 R, %cluster_ctarank;\nmov.u32 S, s;\nmov.u32 M, m;\nshr.u32 W, T, 5;\n"      \
+             "setp.eq.u32 P, T, 0;\nsetp.lt.u32 Q, T, 128;\n"
+#define TAIL "ret;\n}\n"
+#define MEET "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n"
+
+/* Cycles of a launch of 128 blocks, and why the warps stalled at barriers, per cent. */
+static double cycles_of(const char *ptx, struct emu_launch launch, double *at_barriers)
+{
+    static const uint32_t zeros[64];
+    struct bench b;
+    double cycles;
+
+    bench_init(&b, ptx, 1);
+    bench_do_not_record(&b);
+    bench_buffer(&b, zeros, sizeof(zeros));
+    launch.grid[0] = 128;
+    launch.grid[1] = launch.grid[2] = 1;
+    launch.block[0] = THREADS;
+    launch.block[1] = launch.block[2] = 1;
+    launch.count = launch.warm = true;
+    if (bench_launch(&b, launch) != VERDICT_OK)
+        fail_msg("%s", b.result.text);
+    cycles = counters_get(&b.result.counters, METRIC_CYCLES);
+    if (at_barriers)
+        *at_barriers = counters_get(&b.result.counters, METRIC_STALL_BARRIER_PCT);
+    bench_finish(&b);
+    return cycles;
+}
+
+static double cycles(const char *ptx)
+{
+    return cycles_of(ptx, (struct emu_launch){0}, NULL);
+}
+
+static double cycles_in_clusters(const char *ptx)
+{
+    return cycles_of(ptx, (struct emu_launch){.cluster = {CLUSTER, 1, 1}}, NULL);
+}
+
+/* Without a space the fence of proxies is a MEMBAR.GPU, too: about a thousand cycles each. */
+static void a_fence_of_all_proxies_waits_for_the_chip(void **state)
+{
+    const double narrow = cycles(HEAD "st.shared.u32 [S], T;\nfence.proxy.async.shared::cta;\n"
+                                      "fence.proxy.async.shared::cta;\n" TAIL),
+                 wide = cycles(
+                     HEAD "st.shared.u32 [S], T;\nfence.proxy.async;\nfence.proxy.async;\n" TAIL),
+                 fence = cycles(
+                     HEAD "st.shared.u32 [S], T;\nfence.acq_rel.gpu;\nfence.acq_rel.gpu;\n" TAIL),
+                 block = cycles(
+                     HEAD "st.shared.u32 [S], T;\nfence.acq_rel.cta;\nfence.acq_rel.cta;\n" TAIL);
+
+    (void)state;
+    assert_in_range((long)(wide - narrow), 1800, 2600);
+    assert_in_range((long)(fence - block), 1800, 2600);
+    assert_true(block < narrow + 200);
+}
+
+static void a_cluster_orders_memory_unless_relaxed(void **state)
+{
+    const double
+        ordered = cycles_in_clusters(HEAD MEET TAIL),
+        relaxed = cycles_in_clusters(
+            HEAD "barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;\n" TAIL);
+
+    (void)state;
+    assert_in_range((long)(ordered - relaxed), 800, 1400);
+}
+
+#define SLOW                                                                                       \
+    "mov.u32 X, 0;\nLOOP:\nadd.u32 X, X, 1;\nmul.lo.u32 Y, X, Y;\nmul.lo.u32 Y, Y, Y;\n"           \
+    "setp.lt.u32 F, X, 400;\n@F bra LOOP;\nst.shared.u32 [S+64], Y;\n"
+
+/* Four warps work for a while; the four others wait for them at an mbarrier, and work then. The
+ * same without waiting takes half as long. */
+static void who_waits_at_an_mbarrier_comes_later(void **state)
+{
+#define SETUP HEAD "@P mbarrier.init.shared::cta.b64 [M], 128;\nbar.sync 0;\n"
+    static const char together[] = SETUP SLOW TAIL;
+    static const char after[] = SETUP
+        "@Q bra WORK;\nWAIT:\nmbarrier.try_wait.parity.shared::cta.b64 F, [M], 0;\n@!F bra WAIT;\n"
+        "WORK:\n" SLOW "@Q mbarrier.arrive.shared::cta.b64 _, [M];\n" TAIL;
+    double at_barriers;
+    const double short_ = cycles(together),
+                 long_ = cycles_of(after, (struct emu_launch){0}, &at_barriers);
+
+    (void)state;
+    assert_true(long_ - short_ > 0.8 * (short_ - cycles(HEAD TAIL)));
+    assert_true(at_barriers > 25);
+}
+
+/* The same at a named barrier: those who work arrive, and do not wait; and a barrier of half the
+ * warps does not hold the other half. */
+static void barriers_of_a_part_hold_that_part(void **state)
+{
+    static const char after[] =
+        HEAD "@Q bra WORK;\nbar.sync 1, 256;\nWORK:\n" SLOW "@Q bar.arrive 1, 256;\n" TAIL;
+    static const char halves[] = HEAD "@!Q bra WORK;\nbar.sync 1, 128;\nWORK:\n" SLOW
+                                      "@!Q bra OUT;\nbar.sync 1, 128;\nOUT:\n" TAIL;
+    const double alone = cycles(HEAD SLOW TAIL), behind = cycles(after), apart = cycles(halves),
+                 work = alone - cycles(HEAD TAIL);
+
+    (void)state;
+    assert_true(behind - alone > 0.8 * work);
+    assert_true(apart - alone < 0.3 * work);
+}
+
+/* All blocks of a cluster write 128 bytes a warp to one block after the other, in one order or each
+ * beginning with its own: in one order they wait for each other. */
+static void writers_to_one_block_wait_for_each_other(void **state)
+{
+#define TO(i)                                                                                      \
+    "add.u32 Z, Y, " #i ";\nand.b32 Z, Z, 7;\nmapa.shared::cluster.u32 Z, X, Z;\n"                 \
+    "st.shared::cluster.u32 [Z], T;\nst.shared::cluster.u32 [Z+1024], T;\n"                        \
+    "st.shared::cluster.u32 [Z+2048], T;\nst.shared::cluster.u32 [Z+3072], T;\n"
+#define ALL TO(0) TO(1) TO(2) TO(3) TO(4) TO(5) TO(6) TO(7)
+    const double one = cycles_in_clusters(
+                     HEAD MEET "shl.b32 X, T, 2;\nadd.u32 X, X, S;\nmov.u32 Y, 0;\n" ALL MEET TAIL),
+                 own = cycles_in_clusters(
+                     HEAD MEET "shl.b32 X, T, 2;\nadd.u32 X, X, S;\nmov.u32 Y, R;\n" ALL MEET TAIL);
+
+    (void)state;
+    /* 8 warps, 32 stores, 4 sectors: 1024 sectors, of 8 cycles instead of 2 */
+    assert_in_range((long)(one - own), 4500, 7000);
+}
+
+/* Eight products in one group, with and without a wait after each. */
+static void products_that_ptxas_separates_take_longer(void **state)
+{
+#define PRODUCT                                                                                    \
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {d0, d1, d2, d3}, A, A, 1, 1, 1, 0, 0;\n"
+    static const char ptx[] =
+        HEAD "mov.f32 d0, 0f00000000;\nmov.f32 d1, d0;\nmov.f32 d2, d0;\nmov.f32 d3, d0;\n"
+             "shr.u32 X, S, 4;\ncvt.u64.u32 A, X;\nor.b64 A, A, 0x0000000800080000;\n"
+             "st.shared.u32 [S], 0;\nwgmma.fence.sync.aligned;\n" PRODUCT PRODUCT PRODUCT PRODUCT
+                 PRODUCT PRODUCT PRODUCT PRODUCT "wgmma.commit_group.sync.aligned;\n"
+             "wgmma.wait_group.sync.aligned 0;\n" TAIL;
+    const double group = cycles(ptx),
+                 serial = cycles_of(ptx, (struct emu_launch){.serial_products = true}, NULL);
+
+    (void)state;
+    assert_true(serial > group + 8 * 20);
+    assert_true(serial < group + 8 * 80);
+}
+
+/* 512 instructions one after the other against a loop of eight of them: warps issue as many, but
+ * the code of the one must come, 64 lines. */
+static void code_comes_first(void **state)
+{
+    enum { MORE = 512 };
+    static char straight[64 * MORE];
+    size_t len = (size_t)snprintf(straight, sizeof(straight), "%s", HEAD);
+    double without, with;
+
+    (void)state;
+    for (unsigned i = 0; i < MORE; i++)
+        len += (size_t)snprintf(straight + len, sizeof(straight) - len, "mul.lo.u32 X, X, T;\n");
+    snprintf(straight + len, sizeof(straight) - len, "st.shared.u32 [S], X;\n" TAIL);
+    without = cycles(
+        HEAD "mov.u32 Y, 0;\nLOOP:\nmul.lo.u32 X, X, T;\nmul.lo.u32 X, X, T;\nmul.lo.u32 X, X, T;\n"
+             "mul.lo.u32 X, X, T;\nmul.lo.u32 X, X, T;\nmul.lo.u32 X, X, T;\nmul.lo.u32 X, X, T;\n"
+             "mul.lo.u32 X, X, T;\nadd.u32 Y, Y, 1;\nsetp.lt.u32 F, Y, 64;\n@F bra LOOP;\n"
+             "st.shared.u32 [S], X;\n" TAIL);
+    with = cycles(straight);
+    assert_true(with > without + 1500);
+    /* of which ptxas makes a quarter: most of the lines do not come then */
+    assert_true(
+        cycles_of(straight, (struct emu_launch){.machine_insts = MORE / 4}, NULL) < with - 1500);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fence_of_all_proxies_waits_for_the_chip),
+        cmocka_unit_test(a_cluster_orders_memory_unless_relaxed),
+        cmocka_unit_test(who_waits_at_an_mbarrier_comes_later),
+        cmocka_unit_test(barriers_of_a_part_hold_that_part),
+        cmocka_unit_test(writers_to_one_block_wait_for_each_other),
+        cmocka_unit_test(products_that_ptxas_separates_take_longer),
+        cmocka_unit_test(code_comes_first),
+    };
+
+    return cmocka_run_group_tests_name("time_meet", tests, NULL, NULL);
+}
