@@ -14,7 +14,7 @@
 #pragma keet tune   BK = 64 in {16, 32, 64}
 #pragma keet tune   WM = 16 in {16, 32, 64}
 #pragma keet tune   WN = 32 in {16, 32, 64}
-#pragma keet tune   STAGES = 2 in {2, 3, 4}
+#pragma keet tune   STAGES = 3 in {2, 3, 4}
 #pragma keet where  WM <= BM && WN <= BN && (BM/WM)*(BN/WN) <= 16 && BM*BN <= 32768 && STAGES * BM * (BK + 4) * 4 + STAGES * BK * (BN + 8) * 4 <= 232448
 #pragma keet launch matmul<<<dim3(ceil_div(N, BN), ceil_div(M, BM)), dim3(32, (BM/WM)*(BN/WN)), max(STAGES * BM * (BK + 4) * 4 + STAGES * BK * (BN + 8) * 4, (BM/WM)*(BN/WN)*1024)>>>(A, B, C, M, N, K)
 
@@ -53,14 +53,15 @@ __global__ void matmul(const float *A, const float *B, float *C, int M, int N, i
         int col = first_x, k = first_k + u;
         wide_tile_B = wide_tile_B && ((size_t)&B[k * N + col] & 15) == 0;
     }
+    int k_ahead = 0;
+    const int nr_tiles = max((int)(K - (0) + BK - 1) / BK, 0);
     int into = 0, from = 0;
-    for (int k0 = first_k - (STAGES - 1) * BK; k0 < K; k0 += BK) {
-        if (k0 >= first_k) {
+    for (int tile = 1 - STAGES; tile < nr_tiles; tile++) {
+        if (tile >= 0) {
             __pipeline_wait_prior(STAGES - 2);
             __syncthreads();
         }
-        const int k_ahead = k0 + (STAGES - 1) * BK;
-        if (k_ahead < K) {
+        if (tile + STAGES - 1 < nr_tiles) {
             if (wide_tile_A && k_ahead + BK <= K) {
                 #pragma unroll
                 for (int i = 0; i < (BM * (BK / 4) + (NR_WARPS * 32) - 1) / (NR_WARPS * 32); i++) {
@@ -90,11 +91,12 @@ __global__ void matmul(const float *A, const float *B, float *C, int M, int N, i
                     }
                     if (!whole)
                         for (int u = 0; u < 4; u++, k++) {
-                        float value = float(0.0f);
-                        if (k < K && row < M) {
-                            value = A[row * K + k];
+                        bool whole = k < K && row < M;
+                        if (whole) {
+                            __pipeline_memcpy_async(&to[u], &A[row * K + k], 4);
                         }
-                        to[u] = value;
+                        if (!whole)
+                            to[u] = 0.0f;
                     }
                 }
             }
@@ -132,18 +134,27 @@ __global__ void matmul(const float *A, const float *B, float *C, int M, int N, i
                     }
                     if (!whole)
                         for (int u = 0; u < 4; u++, col++) {
-                        float value = float(0.0f);
-                        if (k < K && col < N) {
-                            value = B[k * N + col];
+                        bool whole = k < K && col < N;
+                        if (whole) {
+                            __pipeline_memcpy_async(&to[u], &B[k * N + col], 4);
                         }
-                        to[u] = value;
+                        if (!whole)
+                            to[u] = 0.0f;
                     }
                 }
             }
+            k_ahead += BK;
             into = into + 1 == STAGES ? 0 : into + 1;
         }
         __pipeline_commit();
-        if (k0 >= first_k) {
+        if (tile >= 0) {
+            nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 8, float>
+                parts[WM / 16][WN / 16];
+            #pragma unroll
+            for (int i = 0; i < WM / 16; i++)
+                #pragma unroll
+                for (int j = 0; j < WN / 16; j++)
+                    nvcuda::wmma::fill_fragment(parts[i][j], 0.0f);
             #pragma unroll
             for (int kk = 0; kk < BK; kk += 8) {
                 nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 8, nvcuda::wmma::precision::tf32,
@@ -174,18 +185,25 @@ __global__ void matmul(const float *A, const float *B, float *C, int M, int N, i
                 for (int i = 0; i < WM / 16; i++)
                     #pragma unroll
                     for (int j = 0; j < WN / 16; j++)
-                        nvcuda::wmma::mma_sync(sums[i][j], low_part_A[i], part_B[j], sums[i][j]);
+                        nvcuda::wmma::mma_sync(parts[i][j], low_part_A[i], part_B[j], parts[i][j]);
                 #pragma unroll
                 for (int i = 0; i < WM / 16; i++)
                     #pragma unroll
                     for (int j = 0; j < WN / 16; j++)
-                        nvcuda::wmma::mma_sync(sums[i][j], part_A[i], low_part_B[j], sums[i][j]);
+                        nvcuda::wmma::mma_sync(parts[i][j], part_A[i], low_part_B[j], parts[i][j]);
                 #pragma unroll
                 for (int i = 0; i < WM / 16; i++)
                     #pragma unroll
                     for (int j = 0; j < WN / 16; j++)
-                        nvcuda::wmma::mma_sync(sums[i][j], part_A[i], part_B[j], sums[i][j]);
+                        nvcuda::wmma::mma_sync(parts[i][j], part_A[i], part_B[j], parts[i][j]);
             }
+            #pragma unroll
+            for (int i = 0; i < WM / 16; i++)
+                #pragma unroll
+                for (int j = 0; j < WN / 16; j++)
+                    #pragma unroll
+                    for (int u = 0; u < parts[i][j].num_elements; u++)
+                        sums[i][j].x[u] += parts[i][j].x[u];
             from = from + 1 == STAGES ? 0 : from + 1;
         }
     }
