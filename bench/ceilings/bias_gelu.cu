@@ -8,10 +8,10 @@
 #pragma keet out    Y : f32[ROWS][COLS]
 #pragma keet tolerance rel = 1e-3, abs = 1e-4
 #pragma keet work   flops = 12*ROWS*COLS, bytes = 4*(2*ROWS*COLS + COLS)
-#pragma keet tune   BLOCK = 256 in {64, 128, 256, 512}
+#pragma keet tune   BLOCK = 128 in {64, 128, 256, 512}
 #pragma keet launch gelu<<<ceil_div(ceil_div(ROWS*COLS, BLOCK), 4), BLOCK>>>(X, BIAS, ROWS*COLS, COLS, Y, ROWS*COLS)
 
-__global__ void gelu(const float *__restrict__ first_x, const float *__restrict__ bias, int first_n, int cols, float *__restrict__ y, int n)
+__global__ void gelu(const float *first_x, const float *bias, int first_n, int cols, float *y, int n)
 {
     int i = (blockIdx.x * blockDim.x + threadIdx.x) * 4;
     if (i + 3 < n) {

@@ -7,11 +7,8 @@
 #pragma keet out    OUT : u8[H][W]
 #pragma keet work   flops = H*W*(2*RADIUS + 1)*(2*RADIUS + 1), bytes = 2*H*W
 #pragma keet tune   BX = 16 in {8, 16, 32, 64}
-#pragma keet tune   BY = 16 in {4, 8, 16}
-#pragma keet tune   BLOCK_X = 128 in {16, 32, 64, 128, 256, 512}
-#pragma keet tune   BLOCK_Y = 1 in {1, 2, 4, 8, 16}
-#pragma keet where  BLOCK_X*BLOCK_Y <= 1024
-#pragma keet launch box_blur<<<dim3(ceil_div(W, BLOCK_X), ceil_div(H, BLOCK_Y)), dim3(BLOCK_X, BLOCK_Y)>>>(IN, OUT, H, W, RADIUS)
+#pragma keet tune   BY = 4 in {4, 8, 16}
+#pragma keet launch box_blur<<<dim3(ceil_div(W, BX), ceil_div(H, BY)), dim3(BX, BY)>>>(IN, OUT, H, W, RADIUS)
 
 __global__ void box_blur(const unsigned char *in, unsigned char *out, int h, int w, int radius)
 {

@@ -86,7 +86,7 @@ def page(rows, args):
     budgets = list(rows[0]["found_us"])
     last = budgets[-1]
     lines = ["# Ceilings: the best known version of each task, and what the search finds", "",
-             f"`bench/ceilings.sh --budget {args.budget} --seed {args.seed}` at commit {stamp.commit()}; emulated H100 "
+             f"`bench/ceilings.sh --budget {args.budget} --seed {args.seed}` at commit {args.commit or stamp.commit()}; emulated H100 "
              f"SXM5, times are modelled; host: {stamp.processor()}.", "",
              "Best known: the file of [bench/ceilings](../../bench/ceilings/README.md), checked, or what this search found "
              "where that is faster. Share: best known time over found time, 1 is the ceiling; the search is mcts "
@@ -114,6 +114,7 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "keet-out/ceilings")
     parser.add_argument("--ceilings", type=pathlib.Path, default=ROOT / "bench/ceilings")
     parser.add_argument("--keet-opt", type=pathlib.Path, default=ROOT / "build/release/keet-opt")
+    parser.add_argument("--commit", help="what the searches were made with, if not what is checked out")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--continue", action="store_true", dest="go_on")
     parser.add_argument("kernels", nargs="*", type=pathlib.Path)
@@ -134,7 +135,7 @@ def main():
         text = page(rows, args)
         (args.out / "ceilings.md").write_text(text)
         (args.out / "ceilings.json").write_text(json.dumps({"budget": args.budget, "seed": args.seed, "commit":
-                                                            stamp.commit(), "tasks": rows}, indent=1) + "\n")
+                                                            args.commit or stamp.commit(), "tasks": rows}, indent=1) + "\n")
         print(text)
     return 1 if failed or not rows else 0
 

@@ -14,6 +14,9 @@ static const double AT_THE_LINE = 2.5;
 /* Later variants are less likely to be the best: rewriters list the usual choice first, and each
  * variant of the tuner is one more point that it chooses when its turn comes. */
 static const double VARIANT_DECAY = 0.25;
+/* Against these, a variant of the tuner that names its value, in an order that says nothing: what
+ * the findings say of its direction must speak for it. */
+static const double NAMED_VALUE = 0.25;
 /* The factor for the move that was just made, where it rarely helps a second time. */
 static const double AGAIN = 0.3;
 /* The factor for tuning after a move that brought new parameters. */
@@ -218,10 +221,14 @@ static double variant_weight(const struct candidate *c, unsigned index, const st
     unsigned earlier = 0;
     double weight;
 
-    for (unsigned i = 0; i < index; i++) {
+    const bool named = option->action == ACTION_TUNE && option->what &&
+                       strncmp(option->what, "set ", strlen("set ")) == 0;
+
+    for (unsigned i = 0; i < index && !named; i++) {
         earlier += c->options[i].action == option->action;
     }
     weight = (0.1 + 0.9 * time_at_stake(c, option, advice)) / (1 + VARIANT_DECAY * earlier);
+    weight *= named ? NAMED_VALUE : 1;
     weight *= advice_direction(c, option, advice);
     for (unsigned i = 0; advice->lines && i < c->explanation.nr_findings; i++) {
         const struct finding *finding = &c->explanation.findings[i];

@@ -8,7 +8,9 @@
  * Products of 16 bits are exact, as before; only the order of the sums changes. A float is split
  * into two tf32 parts, and three of the four products of parts are summed (the scheme: Ootomo and
  * Yokota, IJHPCA 2022). The upper part has the first ten bits behind the point, so that the product
- * left out, and what rounding the lower parts loses, are under 2^-19 of a product together. */
+ * left out, and what rounding the lower parts loses, are under 2^-19 of a product together. Tensor
+ * cores round sums towards zero: each tile of k is summed by itself, and added to the others by
+ * FADD. */
 #include "cuda/subst.h"
 #include "propose/rewrite/contraction_code.h"
 
@@ -30,7 +32,7 @@ struct mma_writer {
     const char *bm, *bn, *bk, *wm, *wn, *stages; /* tuning parameters */
     const char *warps, *row0, *col0, *warp_row, *warp_col, *first, *ahead, *into, *from, *kk, *at,
         *e, *i, *j, *u, *sums, *tiles, *patch, *value, *to, *whole, *last, *thread, *tile,
-        *nr_tiles;
+        *nr_tiles, *parts;
     struct str out;
 };
 
@@ -105,7 +107,7 @@ static void choose_names(struct mma_writer *w)
         {&w->kk, "kk"}, {&w->at, "at"}, {&w->e, "e"}, {&w->i, "i"}, {&w->j, "j"}, {&w->u, "u"},
         {&w->sums, "sums"}, {&w->tiles, "tiles"}, {&w->patch, "patch"}, {&w->value, "value"},
         {&w->to, "to"}, {&w->whole, "whole"}, {&w->last, "last"}, {&w->thread, "tid"},
-        {&w->tile, "tile"}, {&w->nr_tiles, "nr_tiles"}};
+        {&w->tile, "tile"}, {&w->nr_tiles, "nr_tiles"}, {&w->parts, "parts"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         *names[i].name = tree_fresh(tree, names[i].base);
 }
@@ -152,6 +154,18 @@ static const char *tile_bytes(const struct mma_writer *w, const struct contracti
         w->arena, "%s * %s * (%s) * %u", w->stages, rows_of(w, o), pitch_of(w, o), w->bytes);
 }
 
+static void write_accumulators(struct mma_writer *w, const char *name, const char *in)
+{
+    str_addf(&w->out,
+        "%snvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, %u, float>\n"
+        "%s    %s[%s / 16][%s / 16];\n"
+        "%s#pragma unroll\n%sfor (int %s = 0; %s < %s / 16; %s++)\n"
+        "%s    #pragma unroll\n%s    for (int %s = 0; %s < %s / 16; %s++)\n"
+        "%s        nvcuda::wmma::fill_fragment(%s[%s][%s], 0.0f);\n",
+        in, w->depth, in, name, w->wm, w->wn, in, in, w->i, w->i, w->wm, w->i, in, in, w->j, w->j,
+        w->wn, w->j, in, name, w->i, w->j);
+}
+
 static void write_head(struct mma_writer *w)
 {
     struct str *s = &w->out;
@@ -173,14 +187,7 @@ static void write_head(struct mma_writer *w)
     str_addf(s, "    int %s = threadIdx.y / (%s / %s) * %s, %s = threadIdx.y %% (%s / %s) * %s;\n",
         w->warp_row, w->bn, w->wn, w->wm, w->warp_col, w->bn, w->wn, w->wn);
     code_uniform_decls(w->c, s);
-    str_addf(s,
-        "    nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, %u, float>\n"
-        "        %s[%s / 16][%s / 16];\n"
-        "    #pragma unroll\n    for (int %s = 0; %s < %s / 16; %s++)\n"
-        "        #pragma unroll\n        for (int %s = 0; %s < %s / 16; %s++)\n"
-        "            nvcuda::wmma::fill_fragment(%s[%s][%s], 0.0f);\n",
-        w->depth, w->sums, w->wm, w->wn, w->i, w->i, w->wm, w->i, w->j, w->j, w->wn, w->j, w->sums,
-        w->i, w->j);
+    write_accumulators(w, w->sums, "    ");
 }
 
 static const char *axis_name(const struct mma_writer *w, const struct contraction_operand *o)
@@ -367,21 +374,31 @@ static void write_fragments(struct mma_writer *w, const struct contraction_opera
     str_addf(s, "%s}\n", in);
 }
 
+/* The accumulators of a tile's products. */
+static const char *accumulators(const struct mma_writer *w)
+{
+    return w->bytes == 4 ? w->parts : w->sums;
+}
+
 /* Products of the same parts for all outputs, so that sums do not wait for themselves. */
 static void write_product(struct mma_writer *w, const char *a, const char *b)
 {
+    const char *to = accumulators(w);
     str_addf(&w->out,
         "                #pragma unroll\n                for (int %s = 0; %s < %s / 16; %s++)\n"
         "                    #pragma unroll\n"
         "                    for (int %s = 0; %s < %s / 16; %s++)\n"
         "                        nvcuda::wmma::mma_sync(%s[%s][%s], %s[%s], %s[%s], %s[%s][%s]);\n",
-        w->i, w->i, w->wm, w->i, w->j, w->j, w->wn, w->j, w->sums, w->i, w->j, a, w->i, b, w->j,
-        w->sums, w->i, w->j);
+        w->i, w->i, w->wm, w->i, w->j, w->j, w->wn, w->j, to, w->i, w->j, a, w->i, b, w->j, to,
+        w->i, w->j);
 }
 
 static void write_compute(struct mma_writer *w)
 {
     struct str *s = &w->out;
+    const char *in = "            ";
+    if (w->bytes == 4)
+        write_accumulators(w, w->parts, in);
     str_addf(s, "            #pragma unroll\n            for (int %s = 0; %s < %s; %s += %u) {\n",
         w->kk, w->kk, w->bk, w->kk, w->depth);
     write_fragments(w, w->a);
@@ -392,6 +409,15 @@ static void write_compute(struct mma_writer *w)
     }
     write_product(w, w->a->fragment, w->b->fragment);
     str_add(s, "            }\n");
+    if (w->bytes == 4)
+        str_addf(s,
+            "%s#pragma unroll\n%sfor (int %s = 0; %s < %s / 16; %s++)\n"
+            "%s    #pragma unroll\n%s    for (int %s = 0; %s < %s / 16; %s++)\n"
+            "%s        #pragma unroll\n"
+            "%s        for (int %s = 0; %s < %s[%s][%s].num_elements; %s++)\n"
+            "%s            %s[%s][%s].x[%s] += %s[%s][%s].x[%s];\n",
+            in, in, w->i, w->i, w->wm, w->i, in, in, w->j, w->j, w->wn, w->j, in, in, w->u, w->u,
+            w->parts, w->i, w->j, w->u, in, w->sums, w->i, w->j, w->u, w->parts, w->i, w->j, w->u);
 }
 
 static void write_step(struct mma_writer *w, const char *stage)

@@ -3,39 +3,59 @@
 #include "propose/proposer.h"
 #include "propose/tune/tuning_memory.h"
 
-/* So many points are offered of each source. Their values are chosen when their turn comes, by all
- * that was measured until then; the places of a source that turns out well offer as many again. */
-enum { MOST_OFFERED = 8, MOST_LISTED = 65000 };
+/* So many points are offered of each source whose values are chosen when their turn comes, by all
+ * that was measured until then; a source that turns out well offers as many again. Beside them, for
+ * what a finding says of a parameter's direction, each other value of one parameter. */
+enum { MOST_OFFERED = 8, MOST_NEIGHBOURS = 64 };
 
-static bool make(const struct rewrite_in *in, struct rewrite_out *out)
+/* Of the variants, the neighbours come last. */
+enum { FIRST_NEIGHBOUR = 65000 };
+
+/* Says "set TILE = 8 instead of 16", and makes the edits, if there are to be any. False: a line was
+ * not found again. */
+static bool set_values(const struct rewrite_in *in, const struct tune_point *point,
+    struct edits *edits, const char **what)
 {
-    struct tune_point point;
-    *out = (struct rewrite_out){.edits = {.arena = in->arena}};
-    if (!in->plan->nr_tunes || !tuning_next(in->tuning, in, &point))
-        return rewrite_refuse(in, out, "the tuning parameters have no other values");
-    struct str what = {0};
     bool good = true;
+    *what = NULL;
     for (unsigned i = 0; i < in->plan->nr_tunes && i < TUNE_MAX_PARAMS && good; i++) {
         const struct tune *tune = &in->plan->tunes[i];
-        const int64_t value = tune->choices[point.at[i]];
+        const int64_t value = tune->choices[point->at[i]];
         if (value == tune->value)
             continue;
-        good = pragma_set_tune(in, &out->edits, tune->name, value);
-        str_addf(&what, "%s%s = %lld instead of %lld", what.len ? ", " : "set ", tune->name,
-            (long long)value, (long long)tune->value);
+        good = !edits || pragma_set_tune(in, edits, tune->name, value);
+        *what = arena_printf(in->arena, "%s%s = %lld instead of %lld",
+            *what ? arena_printf(in->arena, "%s, ", *what) : "set ", tune->name, (long long)value,
+            (long long)tune->value);
     }
-    if (good)
-        rewrite_done(in, out, "%s", str_text(&what));
-    else
-        rewrite_refuse(in, out, "a tune line could not be found again");
-    str_finish(&what);
-    return good;
+    return good && *what;
+}
+
+static bool find_point(
+    const struct rewrite_in *in, const struct option *option, struct tune_point *point)
+{
+    if (!in->plan->nr_tunes)
+        return false;
+    if (option->variant < FIRST_NEIGHBOUR)
+        return tuning_next(in->tuning, in, point);
+    if (!tuning_neighbour(in, option->variant - FIRST_NEIGHBOUR, point))
+        return false;
+    tuning_given(in->tuning, in, point);
+    return true;
 }
 
 static bool tuner_make(const struct rewrite_in *in, const struct option *option,
     struct rewrite_out *out, bool *made, struct err *err)
 {
-    *made = make(in, out);
+    struct tune_point point;
+    const char *what;
+    *out = (struct rewrite_out){.edits = {.arena = in->arena}};
+    if (!find_point(in, option, &point))
+        *made = rewrite_refuse(in, out, "the tuning parameters have no such values");
+    else if (!set_values(in, &point, &out->edits, &what))
+        *made = rewrite_refuse(in, out, "a tune line could not be found again");
+    else
+        *made = rewrite_done(in, out, "%s", what);
     return true;
 }
 
@@ -63,13 +83,21 @@ static void list_points(const struct rewrite_in *in, struct option_list *list, u
 
 static bool tuner_list(const struct rewrite_in *in, struct option_list *list, struct err *err)
 {
+    struct tune_point point;
+    struct option option = {.action = ACTION_TUNE, .proposer = PROPOSER_TUNER};
     list_points(in, list, MOST_OFFERED);
+    for (unsigned n = 0;
+         n < MOST_NEIGHBOURS && in->plan->nr_tunes && tuning_neighbour(in, n, &point); n++) {
+        option.variant = FIRST_NEIGHBOUR + n;
+        if (set_values(in, &point, NULL, &option.what))
+            option_add(list, &option);
+    }
     return true;
 }
 
 void tuner_list_all(const struct rewrite_in *in, struct option_list *list)
 {
-    list_points(in, list, MOST_LISTED);
+    list_points(in, list, FIRST_NEIGHBOUR);
 }
 
 const struct proposer_ops tuner_ops = {"tuner", PROPOSER_TUNER, tuner_list, tuner_make};

@@ -262,6 +262,28 @@ unsigned tuning_nr_others(const struct rewrite_in *in, unsigned most)
     return nr;
 }
 
+bool tuning_neighbour(const struct rewrite_in *in, unsigned nth, struct tune_point *point)
+{
+    const struct tune_point own = point_of(in->plan);
+    struct chooser c;
+
+    chooser_begin(&c, in);
+    for (unsigned i = 0; i < c.space.nr_params; i++) {
+        *point = own;
+        for (unsigned k = 0; k < c.space.nr_values[i]; k++) {
+            point->at[i] = (uint8_t)k;
+            if (k != own.at[i] && allowed(&c, point) && nth-- == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+void tuning_given(struct tuning *t, const struct rewrite_in *in, const struct tune_point *point)
+{
+    record_of(t, in, number_of_family(in), point);
+}
+
 /* --- the next point --- */
 
 struct candidates {

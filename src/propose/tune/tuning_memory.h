@@ -24,4 +24,12 @@ unsigned tuning_nr_others(const struct rewrite_in *in, unsigned most);
  * there is none, the best that was measured. False: there is no other point at all. */
 bool tuning_next(struct tuning *tuning, const struct rewrite_in *in, struct tune_point *point);
 
+/* The nth allowed point, from 0, that differs from the source in one parameter, in the order of the
+ * `tune` lines. False: there are fewer. */
+bool tuning_neighbour(const struct rewrite_in *in, unsigned nth, struct tune_point *point);
+
+/* The point was given out by number. */
+void tuning_given(
+    struct tuning *tuning, const struct rewrite_in *in, const struct tune_point *point);
+
 #endif
