@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* Of the C++ runtime library (Itanium C++ ABI, <cxxabi.h>). */
-char *__cxa_demangle(const char *mangled, char *buffer, size_t *bytes, int *status);
+char *demangle(const char *mangled, char *buffer, size_t *bytes, int *status) __asm__(
+    "__cxa_demangle");
 
 /* The end of what goes to the next comma or closing parenthesis outside of brackets. */
 static const char *type_end(const char *at)
@@ -60,7 +61,7 @@ static const char *without_return_type(const char *text, const char *end)
 const char *capture_name(struct arena *arena, const char *symbol, const char **types, unsigned nr)
 {
     int status = 0;
-    char *text = __cxa_demangle(symbol, NULL, NULL, &status);
+    char *text = demangle(symbol, NULL, NULL, &status);
     const char *params = text != NULL ? params_of(text) : NULL, *name, *at;
 
     for (unsigned i = 0; i < nr; i++)

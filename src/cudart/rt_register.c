@@ -187,10 +187,10 @@ CUresult rt_kernel_handle(const void *host, cudaKernel_t *handle)
     return *handle != NULL ? CUDA_SUCCESS : rt_code(cudaErrorInvalidDeviceFunction);
 }
 
-/* --- what compiled programs call --- */
+/* --- what compiled programs call, under names that are the compiler's --- */
 
-void **CUDARTAPI __cudaRegisterFatBinary(void *wrapper);
-void **CUDARTAPI __cudaRegisterFatBinary(void *wrapper)
+void **CUDARTAPI rt_register_binary(void *wrapper) __asm__("__cudaRegisterFatBinary");
+void **CUDARTAPI rt_register_binary(void *wrapper)
 {
     struct rt_binary *binary = xcalloc(1, sizeof(*binary));
 
@@ -202,14 +202,14 @@ void **CUDARTAPI __cudaRegisterFatBinary(void *wrapper)
     return (void **)(void *)binary;
 }
 
-void CUDARTAPI __cudaRegisterFatBinaryEnd(void **binary);
-void CUDARTAPI __cudaRegisterFatBinaryEnd(void **binary)
+void CUDARTAPI rt_register_end(void **binary) __asm__("__cudaRegisterFatBinaryEnd");
+void CUDARTAPI rt_register_end(void **binary)
 {
 }
 
 /* The process ends, or a library is closed whose addresses may come again. */
-void CUDARTAPI __cudaUnregisterFatBinary(void **binary);
-void CUDARTAPI __cudaUnregisterFatBinary(void **binary)
+void CUDARTAPI rt_unregister_binary(void **binary) __asm__("__cudaUnregisterFatBinary");
+void CUDARTAPI rt_unregister_binary(void **binary)
 {
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < nr_names;) {
@@ -241,39 +241,41 @@ static void add_name(void **binary, const void *host, const char *name, bool man
     pthread_mutex_unlock(&lock);
 }
 
-void CUDARTAPI __cudaRegisterFunction(void **binary, const char *host, char *device,
-    const char *name, int thread_limit, void *tid, void *bid, void *block, void *grid, int *warp);
-void CUDARTAPI __cudaRegisterFunction(void **binary, const char *host, char *device,
-    const char *name, int thread_limit, void *tid, void *bid, void *block, void *grid, int *warp)
+void CUDARTAPI rt_register_function(void **binary, const char *host, char *device, const char *name,
+    int thread_limit, void *tid, void *bid, void *block, void *grid,
+    int *warp) __asm__("__cudaRegisterFunction");
+void CUDARTAPI rt_register_function(void **binary, const char *host, char *device, const char *name,
+    int thread_limit, void *tid, void *bid, void *block, void *grid, int *warp)
 {
     add_name(binary, host, name, false);
 }
 
-void CUDARTAPI __cudaRegisterVar(void **binary, char *host, char *device, const char *name, int ext,
-    size_t bytes, int constant, int global);
-void CUDARTAPI __cudaRegisterVar(void **binary, char *host, char *device, const char *name, int ext,
-    size_t bytes, int constant, int global)
+void CUDARTAPI rt_register_variable(void **binary, char *host, char *device, const char *name,
+    int ext, size_t bytes, int constant, int global) __asm__("__cudaRegisterVar");
+void CUDARTAPI rt_register_variable(void **binary, char *host, char *device, const char *name,
+    int ext, size_t bytes, int constant, int global)
 {
     add_name(binary, host, name, false);
 }
 
-void CUDARTAPI __cudaRegisterManagedVar(void **binary, void **host, char *device, const char *name,
-    int ext, size_t bytes, int constant, int global);
-void CUDARTAPI __cudaRegisterManagedVar(void **binary, void **host, char *device, const char *name,
+void CUDARTAPI rt_register_managed(void **binary, void **host, char *device, const char *name,
+    int ext, size_t bytes, int constant, int global) __asm__("__cudaRegisterManagedVar");
+void CUDARTAPI rt_register_managed(void **binary, void **host, char *device, const char *name,
     int ext, size_t bytes, int constant, int global)
 {
     add_name(binary, host, name, true);
 }
 
-void CUDARTAPI __cudaRegisterHostVar(void **binary, const char *name, char *host, size_t bytes);
-void CUDARTAPI __cudaRegisterHostVar(void **binary, const char *name, char *host, size_t bytes)
+void CUDARTAPI rt_register_host_variable(
+    void **binary, const char *name, char *host, size_t bytes) __asm__("__cudaRegisterHostVar");
+void CUDARTAPI rt_register_host_variable(void **binary, const char *name, char *host, size_t bytes)
 {
     add_name(binary, host, name, false);
 }
 
 /* Before a managed variable is first used. */
-char CUDARTAPI __cudaInitModule(void **binary);
-char CUDARTAPI __cudaInitModule(void **binary)
+char CUDARTAPI rt_init_module(void **binary) __asm__("__cudaInitModule");
+char CUDARTAPI rt_init_module(void **binary)
 {
     CUresult code = rt_ready();
 
@@ -293,9 +295,9 @@ static __thread struct {
 } pending[MOST_PENDING];
 static __thread unsigned nr_pending;
 
-unsigned CUDARTAPI __cudaPushCallConfiguration(
-    dim3 grid, dim3 block, size_t smem_bytes, struct CUstream_st *stream);
-unsigned CUDARTAPI __cudaPushCallConfiguration(
+unsigned CUDARTAPI rt_push_call(dim3 grid, dim3 block, size_t smem_bytes,
+    struct CUstream_st *stream) __asm__("__cudaPushCallConfiguration");
+unsigned CUDARTAPI rt_push_call(
     dim3 grid, dim3 block, size_t smem_bytes, struct CUstream_st *stream)
 {
     if (nr_pending == MOST_PENDING)
@@ -307,10 +309,9 @@ unsigned CUDARTAPI __cudaPushCallConfiguration(
     return 0;
 }
 
-cudaError_t CUDARTAPI __cudaPopCallConfiguration(
-    dim3 *grid, dim3 *block, size_t *smem_bytes, void *stream);
-cudaError_t CUDARTAPI __cudaPopCallConfiguration(
-    dim3 *grid, dim3 *block, size_t *smem_bytes, void *stream)
+cudaError_t CUDARTAPI rt_pop_call(dim3 *grid, dim3 *block, size_t *smem_bytes,
+    void *stream) __asm__("__cudaPopCallConfiguration");
+cudaError_t CUDARTAPI rt_pop_call(dim3 *grid, dim3 *block, size_t *smem_bytes, void *stream)
 {
     if (nr_pending == 0)
         return rt_done(rt_code(cudaErrorMissingConfiguration));
