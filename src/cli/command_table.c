@@ -207,7 +207,8 @@ const struct command command_table[NR_VERBS] = {
         .summary = "serve coding agents by the Model Context Protocol",
         .text =
             "A server on standard input and output, started by an agent. Its tools are check, "
-            "compare, run, explain, sanitize, tune, optimize, init, results and show, over kernels "
+            "compare, run, explain, sanitize, sweep, tune, optimize, init, results and show, over "
+            "kernels "
             "in FOLDER (default: the current one) and kernels as text. Nothing outside of FOLDER "
             "is read or written, but what belongs to the program and to CUDA. The options given "
             "here hold for all calls.",

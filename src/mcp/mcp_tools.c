@@ -139,7 +139,7 @@ static const struct mcp_tool tools[] = {
                 .most = 6, .text = "What to look for."}},
         .result = "{\"sanitizers\": {\"type\": \"array\", \"description\": \"check, kernel, line, "
                   "times, text; empty: nothing was found\"}}"},
-    {.name = "tune",
+    {.name = "sweep",
         .title = "A kernel over values of a parameter",
         .text =
             "Profiles a kernel at several values of one of its `size` or `tune` parameters: the "
@@ -163,6 +163,26 @@ static const struct mcp_tool tools[] = {
             "show read, beside the kernel. A call that is cancelled or runs out of time keeps "
             "what it found; resume goes on.",
         .verb = "optimize",
+        .computes = true,
+        .writes = true,
+        .limit_s = 900,
+        .keep_source = true,
+        .parameters = {{"kernel", PARAMETER_FILE, true, .text = "The path of the kernel file."},
+            {"budget", PARAMETER_COUNT, .option = "--budget",
+                .standard = "30" /* STANDARD_BUDGET */, .least = 1, .most = 10000,
+                .text = "How many variants to evaluate."},
+            {"resume", PARAMETER_FLAG, .option = "--resume", .standard = "false",
+                .text = "Go on with the newest run of this kernel; the budget is of the whole "
+                        "run."}},
+        .result = "{\"speedup\": {\"type\": \"number\"}, \"output\": {\"type\": \"string\"}, "
+                  "\"best\": {\"type\": \"object\"}}"},
+    {.name = "tune",
+        .title = "Search for better values of tuning parameters",
+        .text =
+            "Searches the space of the `#pragma keet tune` lines of a kernel; the code stays as "
+            "it is. Each variant is checked and profiled. Writes <kernel>.keet.cu, the best "
+            "values, and <kernel>.keet.db beside the kernel, as optimize does.",
+        .verb = "tune",
         .computes = true,
         .writes = true,
         .limit_s = 900,
@@ -603,7 +623,8 @@ bool mcp_command_make(struct mcp_command *command, const struct mcp_tool *tool,
     if (command->limit_s < time_limit.least || command->limit_s > time_limit.most)
         return refuse(&time_limit, err);
     if (!add_word(&m, tool->verb, err) || !add_arguments(&m, false, err) ||
-        !add_arguments(&m, true, err) || (strcmp(tool->name, "tune") == 0 && !add_sweep(&m, err)) ||
+        !add_arguments(&m, true, err) ||
+        (strcmp(tool->name, "sweep") == 0 && !add_sweep(&m, err)) ||
         (tool->writes && !add_search(&m, err)))
         return false;
     for (const char *const *word = place->words; tool->computes && *word; word++)

@@ -87,7 +87,7 @@ def older(keet, folder):
         result = server.ask("initialize", {"protocolVersion": asked, "capabilities": {}})["result"]
         check(result["protocolVersion"] == got and result["serverInfo"]["name"] == "keet-opt", result)
         listed = server.ask("tools/list")["result"]
-        check("resultType" not in listed and "_meta" not in listed and len(listed["tools"]) == 10, listed)
+        check("resultType" not in listed and "_meta" not in listed and len(listed["tools"]) == 11, listed)
         error_of(server.ask("resources/read", {"uri": "keet://docs/none"}), -32002)
         server.close()
 
@@ -107,9 +107,9 @@ def wrong_arguments(keet, folder):
             ("sanitize", {"kernel": "scale.cu", "checks": ["all", "rm -rf"]}, "checks: expected a list of 1 to 6 strings"),
             ("sanitize", {"kernel": "scale.cu", "checks": "all"}, "checks: expected a list"),
             ("compare", {"old": "scale.cu", "new": "scale.cu", "limits": ["fast"]}, "--fail-if fast: expected slower=5%"),
-            ("tune", {"kernel": "scale.cu", "parameter": "BLOCK"}, "values: expected a list of 3 to 32"),
-            ("tune", {"kernel": "scale.cu", "parameter": "A=B", "values": [1, 2, 3]}, "parameter: expected a string"),
-            ("tune", {"kernel": "scale.cu", "parameter": "NONE", "values": [1, 2, 3]}, "has no `size NONE"),
+            ("sweep", {"kernel": "scale.cu", "parameter": "BLOCK"}, "values: expected a list of 3 to 32"),
+            ("sweep", {"kernel": "scale.cu", "parameter": "A=B", "values": [1, 2, 3]}, "parameter: expected a string"),
+            ("sweep", {"kernel": "scale.cu", "parameter": "NONE", "values": [1, 2, 3]}, "has no `size NONE"),
             ("optimize", {"kernel": SCALE}, "no such file"), ("show", {"database": "scale.cu"}, "scale.cu"),
             ("show", {"database": "scale.cu", "node": "--help"}, "node: expected a string")]:
         text = server.wrong(tool, **given)
@@ -177,7 +177,7 @@ def long_calls(keet, folder, root):
     check(number not in server.got, "an answer to a cancelled call", server.got)
     again = server.call("optimize", kernel="long.cu", budget=10000, resume=True, time_limit_s=1)
     check("time limit of 1 s" in again["content"][0]["text"], again)
-    text = server.wrong("tune", kernel="long.cu", parameter="N", values=[1024 + i for i in range(32)], time_limit_s=1)
+    text = server.wrong("sweep", kernel="long.cu", parameter="N", values=[1024 + i for i in range(32)], time_limit_s=1)
     check("time limit of 1 s" in text, text)
     # more calls than may run at once: the last one, which waits, is cancelled before it began
     numbers = [server.begin_call("optimize", {"kernel": "long.cu", "budget": 10000, "resume": True}) for _ in range(3)]

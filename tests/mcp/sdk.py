@@ -46,10 +46,12 @@ CALLS = [
     ("sanitize", {"kernel": STRAY, "checks": ["memory"]},
      lambda a: a["sanitizers"][0]["check"] == "memory" and a["sanitizers"][0]["line"] == 11),
     ("sanitize", {"kernel": "scale.cu"}, lambda a: a["sanitizers"] == []),
-    ("tune", {"kernel": "scale.cu", "parameter": "BLOCK", "values": [64, 128, 256]},
+    ("sweep", {"kernel": "scale.cu", "parameter": "BLOCK", "values": [64, 128, 256]},
      lambda a: [p["x"] for p in a["sweep"]["points"]] == [64, 128, 256]),
     ("optimize", {"kernel": "scale.cu", "budget": 4},
      lambda a: a["speedup"] > 1 and a["output"] == "scale.keet.cu" and "__global__" in a["best"]["source"]),
+    ("tune", {"kernel": "tuned.cu", "budget": 3},
+     lambda a: a["speedup"] > 1 and "tune   BLOCK = 256" in a["best"]["source"] and a["output"] == "tuned.keet.cu"),
     ("results", {"database": "scale.keet.db", "top": 2}, lambda a: len(a["variants"]) == 2),
     ("show", {"database": "scale.keet.db"}, lambda a: a["verdict"] == "ok" and "__global__" in a["source"]),
     ("show", {"database": "scale.keet.db", "node": "original"}, lambda a: "1.5f * x[i]" in a["source"]),
@@ -69,7 +71,7 @@ def schemas(tools):
             check("default" in schema or name in tool.input_schema["required"] or name == "old", tool.name, name)
             if "default" in schema:
                 jsonschema.validate(schema["default"], schema)
-        check(tool.annotations.read_only_hint == (tool.name != "optimize"), tool.name, tool.annotations)
+        check(tool.annotations.read_only_hint == (tool.name not in ("optimize", "tune")), tool.name, tool.annotations)
     for name, given, _ in CALLS:
         jsonschema.validate(given, tools[name].input_schema)
     check({name for name, _, _ in CALLS} == set(tools), "not called:", set(tools) ^ {name for name, _, _ in CALLS})
@@ -142,6 +144,7 @@ async def main():
     keet, root = arguments()
     with tempfile.TemporaryDirectory(prefix="keet-mcp-test-") as folder:
         write(folder, "scale.cu", SCALE)
+        write(folder, "tuned.cu", SCALE)
         with open(os.path.join(root, "kernels", "matmul.cu"), encoding="utf-8") as file:
             write(folder, "long.cu", file.read())
         server = StdioServerParameters(command=keet, args=["mcp", folder, "--device", "emu"], env=dict(os.environ))
