@@ -2,7 +2,6 @@
 #include "emu/emu.h"
 
 #include "base/mem.h"
-#include "base/rng.h"
 #include "emu/exec/exec.h"
 #include "emu/exec/launch.h"
 #include "emu/state/windows.h"
@@ -430,12 +429,6 @@ static void tell_end(struct block_worker *k)
     }
 }
 
-/* The block of a cluster that is traced: not the same one of each. */
-static unsigned traced_rank(uint64_t unit, unsigned cluster_blocks)
-{
-    return (unsigned)(rng_mix(0, unit) % cluster_blocks);
-}
-
 static void begin_block(struct block_worker *k, uint64_t i)
 {
     struct exec *x = k->exec;
@@ -446,8 +439,7 @@ static void begin_block(struct block_worker *k, uint64_t i)
         .ctaid = {(uint32_t)(index % grid[0]), (uint32_t)(index / grid[0] % grid[1]),
             (uint32_t)(index / grid[0] / grid[1])},
         .weight = (double)x->run.nr_blocks / (double)x->nr_run,
-        .traced =
-            k->rank == traced_rank(unit, x->run.cluster_blocks) && launch_traced(x->choice, unit),
+        .traced = k->rank == launch_traced_rank(&x->run, unit) && launch_traced(x->choice, unit),
         .nearby = k->rank == 0 && launch_nearby(x->choice, unit)};
     k->fault = (struct emu_fault){.verdict = VERDICT_OK};
     seeded_warps(k);

@@ -30,6 +30,8 @@ struct block_choice {
 };
 struct block_choice launch_choose(const struct emu_run *run);
 bool launch_traced(const struct block_choice *choice, uint64_t block);
+/* The block of a cluster that is traced: not the same one of each. */
+unsigned launch_traced_rank(const struct emu_run *run, uint64_t cluster);
 bool launch_nearby(const struct block_choice *choice, uint64_t block);
 
 #endif

@@ -52,7 +52,7 @@ static void add(struct block_trace *trace, struct trace_event *event, uint32_t p
     trace->meetings = grow(
         trace->meetings, &trace->cap_meetings, trace->nr_meetings + 1, sizeof(*trace->meetings));
     trace->meetings[trace->nr_meetings++] =
-        (struct meeting){.phase = phase - 1, .next = event->meet, .waits = waits};
+        (struct trace_meeting){.phase = phase - 1, .next = event->meet, .waits = waits};
     event->meet = (uint32_t)trace->nr_meetings;
     trace->phases[phase - 1].arrivals += !waits;
 }

@@ -135,3 +135,8 @@ bool launch_nearby(const struct block_choice *choice, uint64_t block)
 {
     return is_one_of(choice->nearby, choice->nr_nearby, block);
 }
+
+unsigned launch_traced_rank(const struct emu_run *run, uint64_t cluster)
+{
+    return (unsigned)(rng_mix(0, cluster) % run->cluster_blocks);
+}

@@ -43,7 +43,7 @@ struct trace_event {
 };
 
 /* An event arrives at a phase of a barrier, or waits until it is over: see meet.c. */
-struct meeting {
+struct trace_meeting {
     uint32_t phase, next; /* next: another one of the event, plus 1; 0: none */
     bool waits;
 };
@@ -102,7 +102,7 @@ struct block_trace {
     struct hot_address *hot; /* HOT_SLOTS candidates for the most used address of global atomics */
     struct hot_address *regions; /* the same for ATOMIC_REGION bytes, sectors instead of lanes */
     uint64_t nr_atomic_lanes;
-    struct meeting *meetings;
+    struct trace_meeting *meetings;
     size_t nr_meetings, cap_meetings;
     struct phase *phases;
     size_t nr_phases, cap_phases;

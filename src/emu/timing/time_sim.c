@@ -228,7 +228,7 @@ static bool held_by_meetings(struct sim *s, struct sim_warp *w)
     if (w->joined != 0 && held_by(s, w, w->joined - 1))
         return true;
     for (uint32_t m = w->events[w->at].meet; m != 0; m = w->block->trace->meetings[m - 1].next) {
-        const struct meeting *meeting = &w->block->trace->meetings[m - 1];
+        const struct trace_meeting *meeting = &w->block->trace->meetings[m - 1];
 
         if (meeting->waits && !joins(w->block->trace, &w->events[w->at], meeting->phase) &&
             held_by(s, w, meeting->phase))
@@ -300,7 +300,7 @@ static void meet(struct sim *s, struct sim_warp *w, const struct trace_event *ev
     struct sim_block *block = w->block;
 
     for (uint32_t m = event->meet; m != 0; m = block->trace->meetings[m - 1].next) {
-        const struct meeting *meeting = &block->trace->meetings[m - 1];
+        const struct trace_meeting *meeting = &block->trace->meetings[m - 1];
         struct sim_phase *phase = &block->phases[meeting->phase];
 
         if (meeting->waits)
