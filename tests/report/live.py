@@ -159,7 +159,7 @@ def campaign(browser, keet, db, folder):
 
 
 def main():
-    keet, kernel = sys.argv[1:3]
+    keet, kernel, part = sys.argv[1:4]
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as folder:
         db = runs.run(keet, kernel, folder)
@@ -171,9 +171,11 @@ def main():
             sys.exit(77)
         browser = Browser(program, os.path.join(folder, "profile"))
         try:
-            small(browser, keet, db)
-            campaign(browser, keet, db, folder)
-            large(browser, keet, db)
+            if part == "large":
+                large(browser, keet, db)
+            else:
+                small(browser, keet, db)
+                campaign(browser, keet, db, folder)
         finally:
             browser.close()
 
