@@ -233,7 +233,7 @@ static bool run_in(const struct check_run *run, struct run_buffers *buffers, con
     struct device_launch *launches;
     uint64_t (*reset)(struct device *, struct device_module *) = run->device->ops->reset;
 
-    if (reset && !run->keep_state)
+    if (!run->keep_state)
         reset(run->device, run->module);
     if (!write_inputs(run, buffers, err) || !run_bind(run->task, run->plan, run->compilation, env,
                                                 buffers, arena, &launches, result, err))
@@ -254,7 +254,7 @@ static bool run_in(const struct check_run *run, struct run_buffers *buffers, con
     }
     if (!run_launches(run->device, run->module, launches, run->plan->nr_launches, result, err))
         return false;
-    if (reset && run->left_behind)
+    if (run->left_behind)
         *run->left_behind = reset(run->device, run->module);
     if (result->verdict == VERDICT_OK && !check_guards(run, buffers, result, err))
         return false;
@@ -286,8 +286,7 @@ bool check_series_open(const struct check_run *run, struct arena *arena,
 {
     memset(result, 0, sizeof(*result));
     *series = (struct check_series){.env = plan_env(arena, run->plan, run->shape)};
-    if (run->device->ops->reset)
-        run->device->ops->reset(run->device, run->module);
+    run->device->ops->reset(run->device, run->module);
     return run_temps_fit(run->plan, &series->env, result) &&
            run_alloc(run->device, run->task, run->plan, &series->env, 0, arena, &series->buffers,
                result, err) &&

@@ -18,6 +18,7 @@ enum { MOST_SAMPLES = 1 << 14, BATCHES = 2 };
 
 struct energy_run {
     struct child *child;
+    struct child_module *module;
     CUgraphExec graph;
     CUevent done[BATCHES];
     const struct worker_copy *copies;
@@ -32,7 +33,7 @@ struct energy_run {
 static CUresult restore(struct energy_run *run)
 {
     const struct driver *d = run->child->driver;
-    CUresult code = CUDA_SUCCESS;
+    CUresult code = child_variables_to_mark(run->child, run->module);
 
     for (unsigned i = 0; code == CUDA_SUCCESS && i < run->nr_copies; i++)
         code = d->copy_on_device_async(
@@ -121,8 +122,10 @@ static CUresult measure(struct energy_run *run, const struct worker_request *req
     const struct driver *d = run->child->driver;
     struct energy_options options = energy_defaults();
     bool readable = true;
-    CUresult code = child_make_graph(run->child, m, launches, request->nr_launches, &run->graph);
+    CUresult code = child_variables_mark(run->child, m);
 
+    if (code == CUDA_SUCCESS)
+        code = child_make_graph(run->child, m, launches, request->nr_launches, &run->graph);
     for (unsigned i = 0; code == CUDA_SUCCESS && i < BATCHES; i++)
         code = d->event_create(&run->done[i], CU_EVENT_DEFAULT);
     if (code == CUDA_SUCCESS)
@@ -145,7 +148,7 @@ void child_energy(
 {
     struct child_module *m = child_module(child, request->module, request->nr_launches, reply);
     struct energy_estimate estimate = {0};
-    struct energy_run run = {.child = child};
+    struct energy_run run = {.child = child, .module = m};
     const size_t nr = (size_t)request->nr_sets * request->nr_launches;
     const size_t bytes =
         nr * sizeof(struct worker_launch) + request->nr_copies * sizeof(struct worker_copy);

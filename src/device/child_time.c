@@ -17,6 +17,7 @@ struct sampler {
     CUgraphExec graphs[NR_TIMING_SIDES][WORKER_MAX_SETS];
     const struct worker_copy *copies; /* nr_copies of each set */
     unsigned nr_sets, nr_copies, nr_samples;
+    const struct child_module *modules[NR_TIMING_SIDES]; /* NULL: no such side */
     double clock_ns; /* what lies between two events with nothing between them */
     CUresult code;   /* the error that ended the sampling */
 };
@@ -40,7 +41,7 @@ static CUresult flush_l2(struct child *child)
 /* Undoes the effects by which a run could make the next one faster: lines that stay in L2, and the
  * split of memory between L1 and shared memory. Contents are restored before the flush, which takes
  * the copies out of L2 again. */
-static CUresult prepare(struct sampler *s, unsigned set)
+static CUresult prepare(struct sampler *s, enum timing_side side, unsigned set)
 {
     const struct driver *d = s->child->driver;
     CUresult code = d->ctx_reset_l2();
@@ -52,6 +53,10 @@ static CUresult prepare(struct sampler *s, unsigned set)
 
         code = d->copy_on_device_async(copy->to, copy->from, copy->bytes, s->child->stream);
     }
+    /* The other side's are left as they are: the comparison after the last timed run finds what a
+     * run leaves behind. */
+    if (code == CUDA_SUCCESS)
+        code = child_variables_to_mark(s->child, s->modules[side]);
     return code == CUDA_SUCCESS ? flush_l2(s->child) : code;
 }
 
@@ -109,7 +114,7 @@ static bool sample(struct timing_source *source, enum timing_side side,
     struct sampler *s = (struct sampler *)source;
     const struct driver *d = s->child->driver;
     const unsigned set = s->nr_samples++ % s->nr_sets;
-    CUresult code = prepare(s, set);
+    CUresult code = prepare(s, side, set);
 
     if (code == CUDA_SUCCESS)
         code = d->event_record(s->child->start, s->child->stream);
@@ -234,9 +239,13 @@ static CUresult measure(struct sampler *s, const struct worker_request *request,
     struct err ignored;
     CUresult code = make_events(child);
 
+    for (unsigned side = 0; code == CUDA_SUCCESS && side < NR_TIMING_SIDES; side++) {
+        s->modules[side] = modules[side];
+        if (modules[side] != NULL)
+            code = child_variables_mark(child, modules[side]);
+    }
     if (code == CUDA_SUCCESS)
         code = time_events(child, &s->clock_ns);
-
     if (code == CUDA_SUCCESS && request->nr_launches > 1)
         code = time_each(child, modules[TIMING_CANDIDATE], launches, request->nr_launches, time);
     if (code == CUDA_SUCCESS)

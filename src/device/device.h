@@ -125,8 +125,8 @@ struct device_ops {
         struct device *device, uint64_t address, void *bytes, uint64_t nr, struct err *err);
     bool (*fill)(struct device *device, uint64_t address, uint8_t byte, uint64_t nr,
         bool initialised, struct err *err);
-    /* The module's variables as after loading; returns how many bytes launches had changed. NULL:
-     * the device cannot tell. */
+    /* The module's variables as after loading. Returns how many bytes launches had changed; a GPU
+     * does not count them, and returns 0. */
     uint64_t (*reset)(struct device *device, struct device_module *module);
     /* NULL: device_repeat writes the copies */
     bool (*repeat)(struct device *device, uint64_t address, uint64_t nr, const void *bytes,

@@ -89,6 +89,7 @@ static const struct device_ops gpu_ops = {
     .write = gpu_write,
     .read = gpu_read,
     .fill = gpu_fill,
+    .reset = gpu_reset,
     .launch = gpu_launch,
     .measure = gpu_measure,
     .energy = gpu_energy,

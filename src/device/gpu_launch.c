@@ -121,6 +121,19 @@ void gpu_unload(struct device *device, struct device_module *m)
     free(m);
 }
 
+/* A worker that is gone takes the variables with it, and a new one loads the module anew. */
+uint64_t gpu_reset(struct device *device, struct device_module *m)
+{
+    struct device_gpu *gpu = gpu_of(device);
+    struct worker_reply reply;
+    struct err ignored;
+
+    if (gpu->worker != NULL && m->generation == gpu->generation)
+        gpu_plain_call(gpu, &(struct worker_request){.op = WORKER_RESET, .module = m->number},
+            &reply, &ignored);
+    return 0;
+}
+
 /* ---- launches ---- */
 
 static int kernel_number(const struct device_module *m, const char *lowered)

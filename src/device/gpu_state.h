@@ -80,6 +80,7 @@ bool gpu_read(struct device *device, uint64_t address, void *bytes, uint64_t nr,
 bool gpu_load(struct device *device, const struct compilation *compilation,
     struct device_module **module, struct device_result *result, struct err *err);
 void gpu_unload(struct device *device, struct device_module *m);
+uint64_t gpu_reset(struct device *device, struct device_module *module);
 bool gpu_launch(struct device *device, struct device_module *module,
     const struct device_launch *launch, struct device_result *result, struct err *err);
 /* Launches of one module; for timing, also launches of a baseline module. */

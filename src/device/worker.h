@@ -69,6 +69,7 @@ enum worker_op {
     WORKER_COPY,   /* from -> address, bytes, on the device */
     WORKER_LOAD,   /* struct worker_load in the window -> module; layouts of parameters there */
     WORKER_UNLOAD, /* module */
+    WORKER_RESET,  /* module: its variables as after loading */
     WORKER_SYMBOL, /* name of a variable in the window, module -> address, bytes */
     WORKER_LAUNCH, /* struct worker_launch[nr_launches] in the window, of one module; waits */
     /* nr_sets times struct worker_launch[nr_launches] of `module`, then [nr_baseline] of

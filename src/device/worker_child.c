@@ -227,6 +227,14 @@ static void find_params(struct child *child, CUfunction function, struct worker_
     }
 }
 
+static CUresult find_variables(
+    struct child *child, struct child_module *m, const struct worker_load *load)
+{
+    return load->ptx_bytes == 0
+               ? CUDA_SUCCESS
+               : child_variables_find(child, m, (const char *)load->data + load->cubin_bytes);
+}
+
 /* A worker that counts needs the code again. */
 static void keep_code(struct child *child, const struct worker_load *load, struct child_module *m)
 {
@@ -246,9 +254,12 @@ CUresult child_reload(struct child *child, struct child_module *m)
 
     if (m->load == NULL)
         return CUDA_SUCCESS;
+    child_variables_forget(child, m);
     code = child->driver->module_unload(m->handle);
     if (code == CUDA_SUCCESS)
         code = load_code(child, m->load, m, log, sizeof(log));
+    if (code == CUDA_SUCCESS)
+        code = find_variables(child, m, m->load);
     for (unsigned i = 0; code == CUDA_SUCCESS && i < m->nr_functions; i++)
         code = find_function(child, m, &m->load->kernels[i], i);
     return code;
@@ -283,7 +294,8 @@ static void do_load(struct child *child, struct worker_reply *reply)
         m->nr_functions = i + 1;
         find_params(child, m->functions[i], &load->kernels[i]);
     }
-    keep_code(child, load, m);
+    if (child_reply(child, reply, find_variables(child, m, load)))
+        keep_code(child, load, m);
 }
 
 static void do_unload(struct child *child, uint32_t slot, struct worker_reply *reply)
@@ -291,9 +303,20 @@ static void do_unload(struct child *child, uint32_t slot, struct worker_reply *r
     if (slot >= MAX_MODULES || !child->modules[slot].used)
         return;
     child->modules[slot].used = false;
+    child_variables_forget(child, &child->modules[slot]);
     free(child->modules[slot].load);
     child->modules[slot].load = NULL;
     child_reply(child, reply, child->driver->module_unload(child->modules[slot].handle));
+}
+
+static void settle(struct child *child, struct worker_reply *reply, CUresult code);
+
+static void do_reset(struct child *child, uint32_t slot, struct worker_reply *reply)
+{
+    const struct child_module *m = child_module(child, slot, 0, reply);
+
+    if (m != NULL)
+        settle(child, reply, child_variables_reset(child, m));
 }
 
 static void do_symbol(struct child *child, uint32_t slot, struct worker_reply *reply)
@@ -453,6 +476,9 @@ static void serve(struct child *child, const struct worker_request *r, struct wo
         break;
     case WORKER_UNLOAD:
         do_unload(child, r->module, reply);
+        break;
+    case WORKER_RESET:
+        do_reset(child, r->module, reply);
         break;
     case WORKER_SYMBOL:
         do_symbol(child, r->module, reply);

@@ -14,11 +14,21 @@ enum { MAX_MODULES = 256 };
 
 struct child_profiler; /* child_profile.c */
 
+/* A variable of a module that kernels may write, and copies of it on the device. */
+struct child_variable {
+    CUdeviceptr address;
+    CUdeviceptr loaded; /* as after loading */
+    CUdeviceptr marked; /* as when child_variables_mark was called; 0: not yet */
+    uint64_t bytes;
+};
+
 struct child_module {
     struct worker_load *load; /* the code; NULL: not kept, this worker does not count */
     CUmodule handle;
     CUfunction functions[WORKER_MAX_KERNELS];
     unsigned nr_functions;
+    struct child_variable *variables;
+    unsigned nr_variables;
     bool used;
     bool from_cubin; /* the driver took the cubin; else it compiled the PTX */
 };
@@ -51,6 +61,14 @@ CUresult child_enqueue(
     struct child *child, struct child_module *m, struct worker_launch *l, CUstream stream);
 CUresult child_enqueue_all(
     struct child *child, struct child_module *m, struct worker_launch *launches, unsigned nr);
+
+/* child_variables.c: the variables that the PTX defines, just after loading. */
+CUresult child_variables_find(struct child *child, struct child_module *m, const char *ptx);
+void child_variables_forget(struct child *child, struct child_module *m);
+CUresult child_variables_reset(struct child *child, const struct child_module *m);
+/* Keeps what they hold now; to_mark gives it back, in the child's stream. */
+CUresult child_variables_mark(struct child *child, struct child_module *m);
+CUresult child_variables_to_mark(struct child *child, const struct child_module *m);
 
 /* Loads the module's kept code anew. */
 CUresult child_reload(struct child *child, struct child_module *m);

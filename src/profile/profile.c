@@ -289,8 +289,9 @@ static bool measure_until_taken(struct profiler *p, struct candidate *c,
     const struct run_buffers *temps, struct device_result *result, struct err *err)
 {
     for (unsigned try = 0; try < MAX_TRIES; try++) {
-        if (p->device->ops->reset)
-            p->device->ops->reset(p->device, module);
+        p->device->ops->reset(p->device, module);
+        if (measure->baseline_module)
+            p->device->ops->reset(p->device, measure->baseline_module);
         if (!restore_contents(p, temps, err) ||
             !device_measure(p->device, module, measure, c->arena, &c->profile, result, err))
             return false;

@@ -294,17 +294,22 @@ static void prompts_after_plans_know_what_came_meanwhile(void **state)
         1);
 }
 
-/* Replies of a real model, as they came (results/model): designs, right and many times faster. */
+/* Replies of a real model, as they came (results/model): designs, right and many times faster. On
+ * an H100 attention took 1/28.3 of its original's time, and conv2d's last version 1/13.4; the
+ * modelled times are to say no more than half as much again, and no less than half. */
 static void recorded_replies_hold(void **state)
 {
 #define REPLIES KEET_SOURCE_DIR "/results/model/"
+    double speedup;
+
     must_run(KEET_SOURCE_DIR "/kernels/attention.cu --model script:" REPLIES
                              "attention --budget 1 -q" ALONE);
-    assert_true(number("SELECT max(speedup) FROM node") >= 50);
+    speedup = number("SELECT max(speedup) FROM node");
+    assert_true(speedup >= 28.3 / 2 && speedup <= 28.3 * 1.5);
     must_run(KEET_SOURCE_DIR "/kernels/conv2d.cu --model script:" REPLIES "conv2d --budget 2 -q"
                              " --model-only --in-flight 1 --db c.db -o c.cu");
-    assert_true(atof(ask("c.db", "SELECT speedup FROM node WHERE number = 1")) >= 12);
-    assert_true(atof(ask("c.db", "SELECT speedup FROM node WHERE number = 2")) >= 15);
+    speedup = atof(ask("c.db", "SELECT max(speedup) FROM node"));
+    assert_true(speedup >= 13.4 / 2 && speedup <= 13.4 * 1.5);
 }
 
 int main(void)

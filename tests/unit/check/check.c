@@ -293,6 +293,14 @@ static bool fake_launch(struct device *device, struct device_module *module,
     return true;
 }
 
+/* Its kernels have no variables. */
+static uint64_t fake_reset(struct device *device, struct device_module *module)
+{
+    (void)device;
+    (void)module;
+    return 0;
+}
+
 static const struct device_ops fake_ops = {
     .name = "fake",
     .load = fake_load,
@@ -302,6 +310,7 @@ static const struct device_ops fake_ops = {
     .write = fake_write,
     .read = fake_read,
     .fill = fake_fill,
+    .reset = fake_reset,
     .launch = fake_launch,
 };
 

@@ -2,6 +2,7 @@
  * hangs do, what survives them, and what is left behind. */
 #include "base/clock.h"
 #include "base/sandbox.h"
+#include "base/mem.h"
 #include "device/device.h"
 
 #include "faults_ptx.h"
@@ -166,6 +167,60 @@ static void time_is_modelled(void **state)
     assert_int_equal(counters_get(&profile.total, METRIC_BLOCK_THREADS), 128);
     arena_destroy(arena);
     device_unload(device, module);
+    device_destroy(device);
+}
+
+/* Adds one to a variable of its module, and says what the variable holds then. */
+static const char counting_ptx[] = ".version 8.0\n.target sm_90a\n.address_size 64\n"
+                                   ".global .align 4 .u32 calls;\n"
+                                   ".global .align 4 .b8 table[8] = {1, 2};\n"
+                                   ".visible .entry count(\n.param .u64 count_param_0\n)\n{\n"
+                                   ".reg .b32 %r<3>;\n.reg .b64 %rd<2>;\n"
+                                   "ld.param.u64 %rd1, [count_param_0];\n"
+                                   "atom.global.add.u32 %r1, [calls], 1;\n"
+                                   "add.u32 %r2, %r1, 1;\n"
+                                   "st.global.u32 [%rd1], %r2;\nret;\n}\n";
+
+static void variables_are_restored(void **state)
+{
+    static struct kernel_facts count = {.kernel = "count", .lowered = "count", .registers = 8};
+    static const struct compilation counting = {
+        .ptx = counting_ptx, .ptx_bytes = sizeof(counting_ptx), .kernels = &count, .nr_kernels = 1};
+    static const struct launch_config config = {
+        .kernel = "count", .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    struct device *device = create(0);
+    const uint64_t a = array_of(device, 0);
+    const struct device_arg arg = {.kind = ARG_ARRAY, .address = a, .name = "a"};
+    const struct device_launch one = {
+        .config = &config, .facts = &count, .args = &arg, .nr_args = 1};
+    const struct device_launch launches[] = {one, one};
+    const struct device_measure measure = {.launches = launches, .nr_launches = 2};
+    /* After so many launches: the first two; after a reset one; the two that are timed find what
+     * there was before the measurement, though it ran each by itself first. */
+    static const uint32_t want[] = {1, 2, 1, 3, 4};
+    struct arena *arena = arena_create();
+    struct device_module *module;
+    struct device_result result;
+    struct profile profile;
+    uint32_t got;
+    struct err err;
+
+    (void)state;
+    assert_true(device_load(device, &counting, &module, &result, &err));
+    assert_int_equal(result.verdict, VERDICT_OK);
+    for (unsigned i = 0; i < ARRAY_SIZE(want); i++) {
+        if (i == 2)
+            device->ops->reset(device, module);
+        assert_true(i == 3
+                        ? device_measure(device, module, &measure, arena, &profile, &result, &err)
+                        : device_launch(device, module, &one, &result, &err));
+        assert_int_equal(result.verdict, VERDICT_OK);
+        assert_true(device_read(device, a, &got, sizeof(got), &err));
+        assert_int_equal(got, want[i]);
+    }
+    arena_destroy(arena);
+    device_unload(device, module);
+    device_free(device, a);
     device_destroy(device);
 }
 
@@ -349,6 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_run),
         cmocka_unit_test(time_is_modelled),
+        cmocka_unit_test(variables_are_restored),
         cmocka_unit_test(hundred_deaths_lose_nothing),
         cmocka_unit_test(refusals_are_verdicts),
         cmocka_unit_test(one_process_per_gpu),
