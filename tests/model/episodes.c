@@ -14,7 +14,7 @@
 
 static char said[65536]; /* by the last run */
 
-static const char head[] = "#pragma keet size N = 4096\n"
+static const char head[] = "#pragma keet size N = 16384\n"
                            "#pragma keet check N = 77\n"
                            "#pragma keet in x : f32[N] = uniform(-1, 1)\n"
                            "#pragma keet out y : f32[N]\n"
@@ -298,7 +298,7 @@ static void experiences_go_to_kernels_alike(void **state)
         "        to[i] = from[i] / 2;\n"
         "}\n";
     static const char tell[] = "An earlier run, on a kernel of the form in f32[a], out f32[a]"
-                               " (slow.cu): At N = 4096 it ended at ";
+                               " (slow.cu): At N = 16384 it ended at ";
     struct str text = {0};
 
     put("slow.cu", file(1, ""));

@@ -1,4 +1,4 @@
-// The fast exponential.
+// One exponential, and its powers.
 #pragma keet size   N = 4194304
 #pragma keet check  N = 1000
 #pragma keet in     X : f32[N] = uniform(0, 1)
@@ -12,10 +12,11 @@ __global__ void sums(const float *__restrict__ X, float *__restrict__ Y, int n)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
         return;
-    float x = X[i], sum = 0;
+    float ratio = __expf(-X[i]), power = 1, sum = 0;
 #pragma unroll 4
     for (int k = 0; k < 64; k++) {
-        sum += __expf(-x * sum);
+        sum += power;
+        power *= ratio;
     }
     Y[i] = sum;
 }

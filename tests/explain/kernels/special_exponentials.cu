@@ -1,4 +1,4 @@
-// A sum of exponentials.
+// A sum of powers, each as an exponential.
 #pragma keet size   N = 4194304
 #pragma keet check  N = 1000
 #pragma keet in     X : f32[N] = uniform(0, 1)
@@ -14,8 +14,8 @@ __global__ void sums(const float *__restrict__ X, float *__restrict__ Y, int n)
         return;
     float x = X[i], sum = 0;
 #pragma unroll 4
-    for (int k = 0; k < 64; k++) {
-        sum += expf(-x * sum);
+    for (float k = 0; k < 64; k++) {
+        sum += __expf(-x * k);
     }
     Y[i] = sum;
 }
