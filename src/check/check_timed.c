@@ -313,6 +313,8 @@ static bool judge(struct checker *k, struct candidate *c, bool sampled, const ch
         compare_outputs(&how, got, want, POISON_FIRST, POISON_FIRST, errors, &m);
     }
     c->check.share = errors->worst > c->check.share ? errors->worst : c->check.share;
+    c->check.max_abs = errors->max_abs > c->check.max_abs ? errors->max_abs : c->check.max_abs;
+    c->check.max_rel = errors->max_rel > c->check.max_rel ? errors->max_rel : c->check.max_rel;
     for (unsigned a = 0; a < k->task->nr_arrays; a++)
         all += k->compared.arrays[a].role != ROLE_IN ? want->nr[a] : 0;
     if (m.array)

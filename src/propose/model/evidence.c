@@ -186,17 +186,18 @@ static void add_lines(struct str *out, struct arena *arena, const struct candida
 }
 
 /* The largest errors alone can exceed the tolerance: more is allowed of large values, and where the
- * original rounds as much. */
+ * original rounds as much. The note says what part of what is allowed they are. */
 static void add_error(struct str *out, const struct candidate *c)
 {
     const struct check_result *check = &c->check;
 
-    str_addf(out, "- largest error where it was compared: %.3g absolute, %.3g relative",
-        check->max_abs, check->max_rel);
-    if (check->share > 0)
-        str_addf(out, ", nowhere over %.2g of what is allowed there", check->share);
-    str_addf(out, "; the tolerance: abs = %.3g, rel = %.3g\n", fmax(c->task->tolerance.abs, 0),
+    str_addf(out,
+        "- largest error where it was compared: %.3g absolute, %.3g relative; the tolerance: abs = "
+        "%.3g, rel = %.3g\n",
+        check->max_abs, check->max_rel, fmax(c->task->tolerance.abs, 0),
         fmax(c->task->tolerance.rel, 0));
+    if (check->note)
+        str_addf(out, "- what was compared: %s\n", check->note);
 }
 
 const char *evidence_text(struct arena *arena, const struct chip *chip, const struct candidate *c)
