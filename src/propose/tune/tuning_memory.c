@@ -25,6 +25,10 @@ struct tuning {
     uint64_t seed;
     struct tune_record *records;
     size_t nr, cap;
+    /* Open addressing by family and point: a record's number plus 1, or 0. A power of two of slots,
+     * at most half of them taken. */
+    uint32_t *slots;
+    size_t nr_slots;
 };
 
 struct tuning *tuning_create(uint64_t seed)
@@ -40,6 +44,7 @@ void tuning_destroy(struct tuning *t)
     if (!t)
         return;
     free(t->records);
+    free(t->slots);
     free(t);
 }
 
@@ -111,12 +116,39 @@ static unsigned nr_apart(const struct tune_point *a, const struct tune_point *b)
 
 /* --- the memory --- */
 
-static struct tune_record *find(struct tuning *t, uint64_t family, const struct tune_point *point)
+/* The slot that has the record, or the free one where it belongs. There must be a free one. */
+static uint32_t *slot_of(const struct tuning *t, uint64_t family, const struct tune_point *point)
 {
+    size_t i = (size_t)rng_mix(family, hash_bytes(point, sizeof(*point), 0).low);
+
+    for (;; i++) {
+        uint32_t *slot = &t->slots[i & (t->nr_slots - 1)];
+        const struct tune_record *r = *slot ? &t->records[*slot - 1] : NULL;
+
+        if (!r || (r->family == family && same_point(&r->result.point, point)))
+            return slot;
+    }
+}
+
+static struct tune_record *find(
+    const struct tuning *t, uint64_t family, const struct tune_point *point)
+{
+    const uint32_t number = t->nr_slots ? *slot_of(t, family, point) : 0;
+
+    return number ? &t->records[number - 1] : NULL;
+}
+
+static void make_room(struct tuning *t)
+{
+    if (t->nr < t->cap)
+        return;
+    t->cap = t->cap ? 2 * t->cap : 64;
+    t->records = xrealloc(t->records, t->cap * sizeof(*t->records));
+    free(t->slots);
+    t->nr_slots = 2 * t->cap;
+    t->slots = xcalloc(t->nr_slots, sizeof(*t->slots));
     for (size_t i = 0; i < t->nr; i++)
-        if (t->records[i].family == family && same_point(&t->records[i].result.point, point))
-            return &t->records[i];
-    return NULL;
+        *slot_of(t, t->records[i].family, &t->records[i].result.point) = (uint32_t)i + 1;
 }
 
 static struct tune_record *record_of(
@@ -126,12 +158,10 @@ static struct tune_record *record_of(
 
     if (known)
         return known;
-    if (t->nr == t->cap) {
-        t->cap = t->cap ? 2 * t->cap : 64;
-        t->records = xrealloc(t->records, t->cap * sizeof(*t->records));
-    }
+    make_room(t);
     t->records[t->nr] = (struct tune_record){
         .family = family, .space = number_of_space(in->plan), .result = {.point = *point}};
+    *slot_of(t, family, point) = (uint32_t)t->nr + 1;
     return &t->records[t->nr++];
 }
 
