@@ -128,7 +128,7 @@ uint64_t gpu_reset(struct device *device, struct device_module *m)
     struct worker_reply reply;
     struct err ignored;
 
-    if (gpu->worker != NULL && m->generation == gpu->generation)
+    if (gpu->worker != NULL && m->generation == gpu->generation && load_of(m)->nr_variables > 0)
         gpu_plain_call(gpu, &(struct worker_request){.op = WORKER_RESET, .module = m->number},
             &reply, &ignored);
     return 0;

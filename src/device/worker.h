@@ -103,6 +103,7 @@ struct worker_kernel {
 /* At the start of the window; the cubin and then the PTX (with its NUL) follow at `data`. */
 struct worker_load {
     uint32_t nr_kernels;
+    uint32_t nr_variables; /* that kernels may write; the worker fills it in */
     uint64_t cubin_bytes, ptx_bytes;
     struct worker_kernel kernels[WORKER_MAX_KERNELS];
     _Alignas(64) uint8_t data[];

@@ -294,8 +294,10 @@ static void do_load(struct child *child, struct worker_reply *reply)
         m->nr_functions = i + 1;
         find_params(child, m->functions[i], &load->kernels[i]);
     }
-    if (child_reply(child, reply, find_variables(child, m, load)))
-        keep_code(child, load, m);
+    if (!child_reply(child, reply, find_variables(child, m, load)))
+        return;
+    load->nr_variables = m->nr_variables;
+    keep_code(child, load, m);
 }
 
 static void do_unload(struct child *child, uint32_t slot, struct worker_reply *reply)
@@ -307,16 +309,6 @@ static void do_unload(struct child *child, uint32_t slot, struct worker_reply *r
     free(child->modules[slot].load);
     child->modules[slot].load = NULL;
     child_reply(child, reply, child->driver->module_unload(child->modules[slot].handle));
-}
-
-static void settle(struct child *child, struct worker_reply *reply, CUresult code);
-
-static void do_reset(struct child *child, uint32_t slot, struct worker_reply *reply)
-{
-    const struct child_module *m = child_module(child, slot, 0, reply);
-
-    if (m != NULL)
-        settle(child, reply, child_variables_reset(child, m));
 }
 
 static void do_symbol(struct child *child, uint32_t slot, struct worker_reply *reply)
@@ -444,6 +436,14 @@ static void do_launch(
 static void settle(struct child *child, struct worker_reply *reply, CUresult code)
 {
     child_reply(child, reply, code == CUDA_SUCCESS ? child->driver->ctx_synchronize() : code);
+}
+
+static void do_reset(struct child *child, uint32_t slot, struct worker_reply *reply)
+{
+    const struct child_module *m = child_module(child, slot, 0, reply);
+
+    if (m != NULL)
+        settle(child, reply, child_variables_reset(child, m));
 }
 
 static void serve(struct child *child, const struct worker_request *r, struct worker_reply *reply)
