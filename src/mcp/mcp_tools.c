@@ -64,6 +64,17 @@ struct mcp_tool {
     "\"summary\": {\"type\": \"string\"}, \"findings\": {\"type\": \"array\", \"description\": "   \
     "\"what limits the kernel and what to try, the most promising first\"}}"
 
+/* What the tools that search have in common. */
+#define SEARCHES                                                                                   \
+    .computes = true, .writes = true, .limit_s = 900, .keep_source = true,                         \
+    .parameters = {{"kernel", PARAMETER_FILE, true, .text = "The path of the kernel file."},       \
+        {"budget", PARAMETER_COUNT, .option = "--budget", .standard = "30" /* STANDARD_BUDGET */,  \
+            .least = 1, .most = 10000, .text = "How many variants to evaluate."},                  \
+        {"resume", PARAMETER_FLAG, .option = "--resume", .standard = "false",                      \
+            .text = "Go on with the newest run of this kernel; the budget is of the whole run."}}, \
+    .result = "{\"speedup\": {\"type\": \"number\"}, \"output\": {\"type\": \"string\"}, "         \
+              "\"best\": {\"type\": \"object\"}}"
+
 static const struct mcp_tool tools[] = {
     {.name = "check",
         .title = "Is a kernel right?",
@@ -163,19 +174,7 @@ static const struct mcp_tool tools[] = {
             "show read, beside the kernel. A call that is cancelled or runs out of time keeps "
             "what it found; resume goes on.",
         .verb = "optimize",
-        .computes = true,
-        .writes = true,
-        .limit_s = 900,
-        .keep_source = true,
-        .parameters = {{"kernel", PARAMETER_FILE, true, .text = "The path of the kernel file."},
-            {"budget", PARAMETER_COUNT, .option = "--budget",
-                .standard = "30" /* STANDARD_BUDGET */, .least = 1, .most = 10000,
-                .text = "How many variants to evaluate."},
-            {"resume", PARAMETER_FLAG, .option = "--resume", .standard = "false",
-                .text = "Go on with the newest run of this kernel; the budget is of the whole "
-                        "run."}},
-        .result = "{\"speedup\": {\"type\": \"number\"}, \"output\": {\"type\": \"string\"}, "
-                  "\"best\": {\"type\": \"object\"}}"},
+        SEARCHES},
     {.name = "tune",
         .title = "Search for better values of tuning parameters",
         .text =
@@ -183,19 +182,7 @@ static const struct mcp_tool tools[] = {
             "it is. Each variant is checked and profiled. Writes <kernel>.keet.cu, the best "
             "values, and <kernel>.keet.db beside the kernel, as optimize does.",
         .verb = "tune",
-        .computes = true,
-        .writes = true,
-        .limit_s = 900,
-        .keep_source = true,
-        .parameters = {{"kernel", PARAMETER_FILE, true, .text = "The path of the kernel file."},
-            {"budget", PARAMETER_COUNT, .option = "--budget",
-                .standard = "30" /* STANDARD_BUDGET */, .least = 1, .most = 10000,
-                .text = "How many variants to evaluate."},
-            {"resume", PARAMETER_FLAG, .option = "--resume", .standard = "false",
-                .text = "Go on with the newest run of this kernel; the budget is of the whole "
-                        "run."}},
-        .result = "{\"speedup\": {\"type\": \"number\"}, \"output\": {\"type\": \"string\"}, "
-                  "\"best\": {\"type\": \"object\"}}"},
+        SEARCHES},
     {.name = "init",
         .title = "The contract of a file with host code",
         .text = "Reads sizes, arrays and launches from the host code of a .cu file, and answers "

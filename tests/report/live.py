@@ -3,7 +3,7 @@
 open stays open; a new node opens; the end is told; a page of 5,000 nodes stays fluid while nodes arrive; a campaign's
 page. And without a browser: only this machine's own address with its word is answered. Skipped (77) without Chromium.
 
-usage: live.py KEET_OPT KERNEL.cu"""
+usage: live.py KEET_OPT KERNEL.cu small|large"""
 import http.client
 import os
 import shutil
