@@ -164,6 +164,15 @@ def wait_for_calm(pid):
         time.sleep(0.001)
 
 
+def wait_for_variant(run, said):
+    """Until the first line of progress: [1/24]."""
+    while run.process.poll() is None:
+        with open(said, "rb") as file:
+            if b"\n[" in file.read():
+                return
+        time.sleep(0.01)
+
+
 def check_core(run, folder):
     """A real core file where the system writes one here; else what it would hold."""
     pid = run.process.pid
@@ -221,7 +230,9 @@ def main():
                       env={"KEET_CUDA_DRIVER": driver})
             print(look_at_children(run, server, 3),
                   "compilers and the owner of the GPU looked at: no key")
-            # That one crashes: it leaves no core file, and the run goes on.
+            # That one crashes: it leaves no core file, and the run goes on, if there is something to go
+            # on from: the original has been timed once a variant is told.
+            wait_for_variant(run, os.path.join(folder, "worker.out"))
             os.kill(min(children_of(run.process.pid), key=started), signal.SIGSEGV)
             status = run.process.wait()
         with open(os.path.join(folder, "worker.out"), "rb") as file:
