@@ -62,6 +62,10 @@ LANE_OP1(u32_f32_rz, uint32_t, uint32_t, uint32_t, uint32_t,
     lanes_f32(x) >= 0x1p32f ? 0xffffffffu
     : lanes_f32(x) > 0      ? (uint32_t)(int64_t)lanes_f32(x)
                             : 0)
+/* Ties go away from zero: half a unit is added to the magnitude, which carries into the exponent.
+ */
+LANE_OP1(tf32_f32_rna, uint32_t, uint32_t, uint32_t, uint32_t,
+    ((x << 1 > 0xff000000u ? x : x + 0x1000u) & 0xffffe000u))
 LANE_OP2(f16x2_f32, uint32_t, uint32_t, uint32_t, uint32_t,
     half_from_f32(lanes_f32(x)) << 16 | half_from_f32(lanes_f32(y)))
 LANE_OP2(bf16x2_f32, uint32_t, uint32_t, uint32_t, uint32_t,
@@ -388,6 +392,7 @@ static const struct fast {
     {PTX_F32, PTX_BF16, ~0u, false, false, f32_bf16},
     {PTX_F16, PTX_F32, ROUND(RN), false, false, f16_f32},
     {PTX_BF16, PTX_F32, ROUND(RN), false, false, bf16_f32_rn},
+    {PTX_TF32, PTX_F32, ROUND(RNA), false, false, tf32_f32_rna},
     {PTX_S32, PTX_F32, ROUND(RZI), false, false, s32_f32_rz},
     {PTX_U32, PTX_F32, ROUND(RZI), false, false, u32_f32_rz},
 };

@@ -13,54 +13,63 @@ static inline float e4m3_f32(uint32_t b)
     return (b & 0x7fu) == 0x7fu ? NAN : f;
 }
 
-static inline double float_element(enum ptx_type type, uint32_t bits)
+static inline float float_element(enum ptx_type type, uint32_t bits)
 {
     switch (type) {
     case PTX_F16:
-        return (double)half_f32(bits & 0xffffu);
+        return half_f32(bits & 0xffffu);
     case PTX_BF16:
-        return (double)bf16_f32(bits & 0xffffu);
+        return bf16_f32(bits & 0xffffu);
     case PTX_TF32: /* the chip does not look at the lower mantissa bits */
-        return (double)lanes_f32(bits & 0xffffe000u);
+        return lanes_f32(bits & 0xffffe000u);
     case PTX_E4M3:
-        return (double)e4m3_f32(bits & 0xffu);
+        return e4m3_f32(bits & 0xffu);
     case PTX_E5M2:
-        return (double)half_f32((bits & 0xffu) << 8);
+        return half_f32((bits & 0xffu) << 8);
     default:
-        return (double)lanes_f32(bits);
+        return lanes_f32(bits);
     }
 }
 
-static inline __attribute__((always_inline)) void gather_type(
-    const uint8_t *file, const struct fragment *f, enum ptx_type type, double *out)
-{
-    for (unsigned i = 0; i < (unsigned)f->nr_regs * f->per_reg; i++) {
-        const uint32_t *row = (const uint32_t *)(file + f->row[i / f->per_reg]);
-        const uint16_t *at = f->at + (size_t)i * WARP_LANES;
-        const unsigned shift = i % f->per_reg * f->bits;
-        double v[WARP_LANES];
-        for (unsigned l = 0; l < WARP_LANES; l++)
-            v[l] = float_element(type, row[l] >> shift);
-        for (unsigned l = 0; l < WARP_LANES; l++)
-            out[at[l]] = v[l];
+#define GATHER_TYPE(name, out_type)                                                                \
+    static inline __attribute__((always_inline)) void name(                                        \
+        const uint8_t *file, const struct fragment *f, enum ptx_type type, out_type *out)          \
+    {                                                                                              \
+        for (unsigned i = 0; i < (unsigned)f->nr_regs * f->per_reg; i++) {                         \
+            const uint32_t *row = (const uint32_t *)(file + f->row[i / f->per_reg]);               \
+            const uint16_t *at = f->at + (size_t)i * WARP_LANES;                                   \
+            const unsigned shift = i % f->per_reg * f->bits;                                       \
+            float v[WARP_LANES];                                                                   \
+            for (unsigned l = 0; l < WARP_LANES; l++)                                              \
+                v[l] = float_element(type, row[l] >> shift);                                       \
+            for (unsigned l = 0; l < WARP_LANES; l++)                                              \
+                out[at[l]] = (out_type)v[l];                                                       \
+        }                                                                                          \
     }
+GATHER_TYPE(gather_floats, float)
+GATHER_TYPE(gather_doubles, double)
+
+static void gather_factors(const uint8_t *file, const struct fragment *f, float *out)
+{
+    if (f->type == PTX_F16)
+        gather_floats(file, f, PTX_F16, out);
+    else if (f->type == PTX_BF16)
+        gather_floats(file, f, PTX_BF16, out);
+    else if (f->type == PTX_TF32)
+        gather_floats(file, f, PTX_TF32, out);
+    else if (f->type == PTX_E4M3)
+        gather_floats(file, f, PTX_E4M3, out);
+    else
+        gather_floats(file, f, PTX_E5M2, out);
 }
 
-static void gather(const uint8_t *file, const struct fragment *f, double *out)
+static void gather_sums(const uint8_t *file, const struct fragment *f, double *out)
 {
-    switch (f->type) {
-#define GATHER(type)                                                                               \
-    case type:                                                                                     \
-        gather_type(file, f, type, out);                                                           \
-        return;
-        GATHER(PTX_F16)
-        GATHER(PTX_BF16)
-        GATHER(PTX_TF32)
-        GATHER(PTX_E4M3)
-        GATHER(PTX_E5M2)
-        GATHER(PTX_F32)
-#undef GATHER
-    default: /* f64 */
+    if (f->type == PTX_F16) {
+        gather_doubles(file, f, PTX_F16, out);
+    } else if (f->type == PTX_F32) {
+        gather_doubles(file, f, PTX_F32, out);
+    } else { /* f64, also of factors */
         for (unsigned i = 0; i < f->nr_regs; i++) {
             for (unsigned l = 0; l < WARP_LANES; l++)
                 out[f->at[i * WARP_LANES + l]] = ((const double *)(file + f->row[i]))[l];
@@ -93,16 +102,16 @@ static void mma_eights(uint8_t *file, const struct inst *in, uint32_t mask)
     const struct tensor *t = in->tensor;
     const unsigned m = t->m, n = t->n, k = t->k, half = k / 2;
     const bool single = t->d.type == PTX_F32;
-    double wide[32 * 16], b_wide[32 * 8], c[16 * 8], d[16 * 8];
-    float a[16], b[2][16 * 8];
+    double c[16 * 8], d[16 * 8];
+    float wide[16 * 32], b_wide[32 * 8], a[16], b[2][16 * 8];
     int16_t ea[16], eb[2][16 * 8];
     (void)mask;
-    gather(file, &t->a, wide);
-    gather(file, &t->b, b_wide);
-    gather(file, &t->c, c);
+    gather_factors(file, &t->a, wide);
+    gather_factors(file, &t->b, b_wide);
+    gather_sums(file, &t->c, c);
     for (unsigned p = 0; p < k; p++) {
         for (unsigned j = 0; j < n; j++)
-            b[p / 2 % 2][(p / 4 * 2 + p % 2) * n + j] = (float)b_wide[p * n + j];
+            b[p / 2 % 2][(p / 4 * 2 + p % 2) * n + j] = b_wide[p * n + j];
     }
     for (unsigned part = 0; part < 2; part++)
         sums_exponents(b[part], half * n, sums_least(PTX_F16), eb[part]);
@@ -111,7 +120,7 @@ static void mma_eights(uint8_t *file, const struct inst *in, uint32_t mask)
         memset(z, 0, n * sizeof(*z));
         for (unsigned part = 0; part < 2; part++) {
             for (unsigned p = 0; p < half; p++)
-                a[p] = (float)wide[i * k + p / 2 * 4 + part * 2 + p % 2];
+                a[p] = wide[i * k + p / 2 * 4 + part * 2 + p % 2];
             sums_exponents(a, half, sums_least(PTX_F16), ea);
             sums_cut(n, half, a, ea, b[part], eb[part], 1, single, z);
             for (unsigned j = 0; !single && j < n; j++)
@@ -123,30 +132,38 @@ static void mma_eights(uint8_t *file, const struct inst *in, uint32_t mask)
     scatter(file, &t->d, d);
 }
 
+/* Rows of n elements: a's rows times b, added to d's. */
+static inline __attribute__((always_inline)) void add_rows(const struct tensor *t, unsigned n,
+    const float *a, const int16_t *ea, const float *b, const int16_t *eb, double *d)
+{
+    for (unsigned i = 0; i < t->m; i++) {
+        for (unsigned p = 0; p < t->k; p += t->step)
+            sums_cut(n, t->step, a + i * t->k + p, ea + i * t->k + p, b + (size_t)p * n,
+                eb + (size_t)p * n, 1, t->d.type == PTX_F32, d + (size_t)i * n);
+    }
+}
+
 /* f16, bf16 and tf32: sums as the chip's. */
 static void mma_cut(uint8_t *file, const struct inst *in, uint32_t mask)
 {
     const struct tensor *t = in->tensor;
     const unsigned m = t->m, n = t->n, k = t->k;
     const int least = sums_least(t->a.type);
-    double wide[32 * 32], d[32 * 16];
     float a[32 * 16], b[32 * 32];
+    double d[32 * 16];
     int16_t ea[32 * 16], eb[32 * 32];
     (void)mask;
-    gather(file, &t->a, wide);
-    for (unsigned i = 0; i < m * k; i++)
-        a[i] = (float)wide[i];
-    gather(file, &t->b, wide);
-    for (unsigned i = 0; i < k * n; i++)
-        b[i] = (float)wide[i];
-    gather(file, &t->c, d);
+    gather_factors(file, &t->a, a);
+    gather_factors(file, &t->b, b);
+    gather_sums(file, &t->c, d);
     sums_exponents(a, m * k, least, ea);
     sums_exponents(b, k * n, least, eb);
-    for (unsigned i = 0; i < m; i++) {
-        for (unsigned p = 0; p < k; p += t->step)
-            sums_cut(n, t->step, a + i * k + p, ea + i * k + p, b + (size_t)p * n,
-                eb + (size_t)p * n, 1, t->d.type == PTX_F32, d + i * n);
-    }
+    if (n == 8)
+        add_rows(t, 8, a, ea, b, eb, d);
+    else if (n == 16)
+        add_rows(t, 16, a, ea, b, eb, d);
+    else
+        add_rows(t, n, a, ea, b, eb, d);
     scatter(file, &t->d, d);
 }
 
@@ -156,9 +173,9 @@ static void mma_f64(uint8_t *file, const struct inst *in, uint32_t mask)
     const unsigned m = t->m, n = t->n, k = t->k;
     double a[16 * 16], b[16 * 8], d[16 * 8];
     (void)mask;
-    gather(file, &t->a, a);
-    gather(file, &t->b, b);
-    gather(file, &t->c, d);
+    gather_sums(file, &t->a, a);
+    gather_sums(file, &t->b, b);
+    gather_sums(file, &t->c, d);
     for (unsigned i = 0; i < m; i++) {
         for (unsigned p = 0; p < k; p++) {
             for (unsigned j = 0; j < n; j++)

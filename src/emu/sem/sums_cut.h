@@ -31,22 +31,41 @@ static inline int sums_least(enum ptx_type type)
     return type == PTX_F16 || type == PTX_E5M2 ? -14 : type == PTX_E4M3 ? -6 : -126;
 }
 
-/* v towards zero to 24 bits, fewer where f32 has fewer. */
+/* v towards zero to 24 bits, fewer where f32 has fewer. Selects by masks, so that loops become
+ * vectors. */
 static inline double sums_cut_f32(double v)
 {
-    const bool small = fabs(v) < 0x1p-126;
-    const double tiny = (double)(int32_t)((small ? v : 0) * 0x1p149) * 0x1p-149;
-    return small ? tiny : lanes_f64(lanes_bits64(v) & ~UINT64_C(0x1fffffff));
+    const uint64_t bits = lanes_bits64(v), least = UINT64_C(0x381) << 52; /* 2^-126 */
+    const uint64_t small = (bits & INT64_MAX) < least ? ~UINT64_C(0) : 0;
+    const double tiny = (double)(int32_t)(lanes_f64(bits & small) * 0x1p149) * 0x1p-149;
+    return lanes_f64((lanes_bits64(tiny) & small) | (bits & ~UINT64_C(0x1fffffff) & ~small));
+}
+
+/* A column at a time: for a row with infinities, NaNs, or what is too large for f32. */
+static inline void sums_cut_special(unsigned n, unsigned k, const float *x, const float *y,
+    double sign, bool to_f32, const int16_t *top, const double *scale, double *z)
+{
+    for (unsigned j = 0; j < n; j++) {
+        double plain = z[j], cut = top[j] < 128 ? trunc(z[j] * scale[j]) : 0;
+        for (unsigned p = 0; p < k; p++) {
+            const double product = sign * (double)x[p] * (double)y[(size_t)p * n + j];
+            plain += product;
+            cut += top[j] < 128 ? trunc(product * scale[j]) : 0;
+        }
+        cut /= scale[j];
+        z[j] = top[j] >= 128 ? plain : to_f32 ? sums_cut_f32(cut) : cut;
+    }
 }
 
 /* z[j] += sum over p of x[p] * y[p * n + j], with exponents ex and ey; a sign for all products.
- * to_f32: the result is cut to f32, else exact. */
-static inline void sums_cut(unsigned n, unsigned k, const float *x, const int16_t *ex,
-    const float *y, const int16_t *ey, double sign, bool to_f32, double *z)
+ * to_f32: the result is cut to f32, else exact. Inlined, so that a constant n keeps a row in
+ * registers. */
+static inline __attribute__((always_inline)) void sums_cut(unsigned n, unsigned k, const float *x,
+    const int16_t *ex, const float *y, const int16_t *ey, double sign, bool to_f32, double *z)
 {
     int16_t top[SUMS_MOST];
     double scale[SUMS_MOST], sum[SUMS_MOST];
-    int32_t special = 0; /* a column with infinities, NaNs, or what is too large for f32 */
+    int32_t special = 0;
 
     IVDEP for (unsigned j = 0; j < n; j++)
     {
@@ -68,18 +87,10 @@ static inline void sums_cut(unsigned n, unsigned k, const float *x, const int16_
         special |= t >= 128;
         scale[j] = lanes_f64((uint64_t)(SUMS_FRACTION - t + 1023) << 52);
     }
-    for (unsigned j = 0; special && j < n; j++) { /* column by column */
-        double plain = z[j], cut = top[j] < 128 ? trunc(z[j] * scale[j]) : 0;
-        for (unsigned p = 0; p < k; p++) {
-            const double product = sign * (double)x[p] * (double)y[(size_t)p * n + j];
-            plain += product;
-            cut += top[j] < 128 ? trunc(product * scale[j]) : 0;
-        }
-        cut /= scale[j];
-        z[j] = top[j] >= 128 ? plain : to_f32 ? sums_cut_f32(cut) : cut;
-    }
-    if (special)
+    if (special) {
+        sums_cut_special(n, k, x, y, sign, to_f32, top, scale, z);
         return;
+    }
     IVDEP for (unsigned j = 0; j < n; j++) sum[j] = (double)(int32_t)(z[j] * scale[j]);
     for (unsigned p = 0; p < k; p++) {
         const double one = sign * (double)x[p];
@@ -87,10 +98,17 @@ static inline void sums_cut(unsigned n, unsigned k, const float *x, const int16_
         IVDEP for (unsigned j = 0; j < n; j++) sum[j] +=
             (double)(int32_t)(one * (double)other[j] * scale[j]);
     }
+    /* The scale is a power of 2 with |exponent| < 1000: its inverse is exact, and so is the
+     * product. */
     IVDEP for (unsigned j = 0; j < n; j++)
     {
-        const double v = sum[j] / scale[j];
-        z[j] = to_f32 ? sums_cut_f32(v) : v;
+        const uint64_t inverse = (UINT64_C(2046) << 52) - lanes_bits64(scale[j]);
+        sum[j] *= lanes_f64(inverse);
+    }
+    if (to_f32) {
+        IVDEP for (unsigned j = 0; j < n; j++) z[j] = sums_cut_f32(sum[j]);
+    } else {
+        IVDEP for (unsigned j = 0; j < n; j++) z[j] = sum[j];
     }
 }
 
