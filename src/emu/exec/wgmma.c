@@ -316,11 +316,11 @@ static void multiply_cut(const struct wgmma *g, const float *a, const float *b, 
 {
     const int least = sums_least(g->a);
     const double sign = g->negate_a != g->negate_b ? -1 : 1;
-    int16_t eb[32 * MOST_N];
+    int32_t eb[32 * MOST_N];
     sums_exponents(b, g->n * g->k, least, eb);
     for (unsigned i = 0; i < ROWS; i++) {
         float x[32];
-        int16_t ex[32];
+        int32_t ex[32];
         for (unsigned p = 0; p < g->k; p++)
             x[p] = a[(size_t)p * ROWS + i];
         sums_exponents(x, g->k, least, ex);

@@ -82,15 +82,21 @@ static void scatter(uint8_t *file, const struct fragment *f, const double *in)
     for (unsigned r = 0; r < f->nr_regs; r++) {
         const uint16_t *at = f->at + (size_t)r * f->per_reg * WARP_LANES;
         uint32_t *row = (uint32_t *)(file + f->row[r]);
-        for (unsigned l = 0; l < WARP_LANES; l++) {
-            double v = in[at[l]];
-            if (f->type == PTX_F64)
-                ((uint64_t *)row)[l] = v != v ? UINT64_C(0x7ff8000000000000) : lanes_bits64(v);
-            else if (f->type == PTX_F32)
-                row[l] = lanes_nan32((float)v);
-            else
-                row[l] = half_from_f32(odd_f32(v)) | half_from_f32(odd_f32(in[at[WARP_LANES + l]]))
-                                                         << 16;
+        double v[2][WARP_LANES]; /* element 0 of each lane, element 1 */
+        for (unsigned i = 0; i < f->per_reg; i++) {
+            for (unsigned l = 0; l < WARP_LANES; l++)
+                v[i][l] = in[at[i * WARP_LANES + l]];
+        }
+        if (f->type == PTX_F64) {
+            for (unsigned l = 0; l < WARP_LANES; l++)
+                ((uint64_t *)row)[l] =
+                    v[0][l] != v[0][l] ? UINT64_C(0x7ff8000000000000) : lanes_bits64(v[0][l]);
+        } else if (f->type == PTX_F32) {
+            for (unsigned l = 0; l < WARP_LANES; l++)
+                row[l] = lanes_nan32((float)v[0][l]);
+        } else {
+            for (unsigned l = 0; l < WARP_LANES; l++)
+                row[l] = half_from_f32(odd_f32(v[0][l])) | half_from_f32(odd_f32(v[1][l])) << 16;
         }
     }
 }
@@ -104,7 +110,7 @@ static void mma_eights(uint8_t *file, const struct inst *in, uint32_t mask)
     const bool single = t->d.type == PTX_F32;
     double c[16 * 8], d[16 * 8];
     float wide[16 * 32], b_wide[32 * 8], a[16], b[2][16 * 8];
-    int16_t ea[16], eb[2][16 * 8];
+    int32_t ea[16], eb[2][16 * 8];
     (void)mask;
     gather_factors(file, &t->a, wide);
     gather_factors(file, &t->b, b_wide);
@@ -132,17 +138,6 @@ static void mma_eights(uint8_t *file, const struct inst *in, uint32_t mask)
     scatter(file, &t->d, d);
 }
 
-/* Rows of n elements: a's rows times b, added to d's. */
-static inline __attribute__((always_inline)) void add_rows(const struct tensor *t, unsigned n,
-    const float *a, const int16_t *ea, const float *b, const int16_t *eb, double *d)
-{
-    for (unsigned i = 0; i < t->m; i++) {
-        for (unsigned p = 0; p < t->k; p += t->step)
-            sums_cut(n, t->step, a + i * t->k + p, ea + i * t->k + p, b + (size_t)p * n,
-                eb + (size_t)p * n, 1, t->d.type == PTX_F32, d + (size_t)i * n);
-    }
-}
-
 /* f16, bf16 and tf32: sums as the chip's. */
 static void mma_cut(uint8_t *file, const struct inst *in, uint32_t mask)
 {
@@ -151,19 +146,18 @@ static void mma_cut(uint8_t *file, const struct inst *in, uint32_t mask)
     const int least = sums_least(t->a.type);
     float a[32 * 16], b[32 * 32];
     double d[32 * 16];
-    int16_t ea[32 * 16], eb[32 * 32];
+    int32_t ea[32 * 16], eb[32 * 32];
     (void)mask;
     gather_factors(file, &t->a, a);
     gather_factors(file, &t->b, b);
     gather_sums(file, &t->c, d);
     sums_exponents(a, m * k, least, ea);
     sums_exponents(b, k * n, least, eb);
-    if (n == 8)
-        add_rows(t, 8, a, ea, b, eb, d);
-    else if (n == 16)
-        add_rows(t, 16, a, ea, b, eb, d);
-    else
-        add_rows(t, n, a, ea, b, eb, d);
+    for (unsigned i = 0; i < m; i++) {
+        for (unsigned p = 0; p < k; p += t->step)
+            sums_cut(n, t->step, a + i * k + p, ea + i * k + p, b + (size_t)p * n,
+                eb + (size_t)p * n, 1, t->d.type == PTX_F32, d + (size_t)i * n);
+    }
     scatter(file, &t->d, d);
 }
 

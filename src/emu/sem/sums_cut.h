@@ -10,18 +10,18 @@
 
 #include "emu/sem/lanes.h"
 
-enum { SUMS_FRACTION = 25, SUMS_ZERO = -1500, SUMS_SPECIAL = 4000, SUMS_MOST = 256 };
+enum { SUMS_FRACTION = 25, SUMS_ZERO = -1500, SUMS_SPECIAL = 4000 };
 
 /* Exponents of elements; those of subnormals are the least of their type, that of zero is lower
  * than all, that of infinities and NaNs is over all, also of a product with zero. */
-static inline void sums_exponents(const float *v, unsigned nr, int least, int16_t *e)
+static inline void sums_exponents(const float *v, unsigned nr, int least, int32_t *e)
 {
     IVDEP for (unsigned i = 0; i < nr; i++)
     {
         const uint32_t bits = lanes_bits(v[i]);
         const int x = (int)(bits >> 23 & 0xff) - 127;
         const int finite = bits << 1 == 0 ? SUMS_ZERO : x < least ? least : x;
-        e[i] = (int16_t)(x == 128 ? SUMS_SPECIAL : finite);
+        e[i] = (int32_t)(x == 128 ? SUMS_SPECIAL : finite);
     }
 }
 
@@ -31,85 +31,98 @@ static inline int sums_least(enum ptx_type type)
     return type == PTX_F16 || type == PTX_E5M2 ? -14 : type == PTX_E4M3 ? -6 : -126;
 }
 
-/* v towards zero to 24 bits, fewer where f32 has fewer. Selects by masks, so that loops become
- * vectors. */
+/* v towards zero to 24 bits, fewer where f32 has fewer. */
 static inline double sums_cut_f32(double v)
 {
-    const uint64_t bits = lanes_bits64(v), least = UINT64_C(0x381) << 52; /* 2^-126 */
-    const uint64_t small = (bits & INT64_MAX) < least ? ~UINT64_C(0) : 0;
-    const double tiny = (double)(int32_t)(lanes_f64(bits & small) * 0x1p149) * 0x1p-149;
-    return lanes_f64((lanes_bits64(tiny) & small) | (bits & ~UINT64_C(0x1fffffff) & ~small));
+    if (fabs(v) < 0x1p-126)
+        return (double)(int32_t)(v * 0x1p149) * 0x1p-149;
+    return lanes_f64(lanes_bits64(v) & ~UINT64_C(0x1fffffff));
 }
 
-/* A column at a time: for a row with infinities, NaNs, or what is too large for f32. */
-static inline void sums_cut_special(unsigned n, unsigned k, const float *x, const float *y,
-    double sign, bool to_f32, const int16_t *top, const double *scale, double *z)
+/* Eight columns. A comparison of vectors gives -1 where it holds, else 0. */
+typedef double sums_f64 __attribute__((vector_size(64)));
+typedef int64_t sums_s64 __attribute__((vector_size(64)));
+typedef float sums_f32 __attribute__((vector_size(32)));
+typedef int32_t sums_s32 __attribute__((vector_size(32)));
+#define SUMS_PICK(mask, a, b) (((a) & (mask)) | ((b) & ~(mask)))
+
+/* Towards zero; of what fits 32 bits. */
+static inline void sums_trunc(sums_f64 *v)
 {
-    for (unsigned j = 0; j < n; j++) {
-        double plain = z[j], cut = top[j] < 128 ? trunc(z[j] * scale[j]) : 0;
+    for (unsigned j = 0; j < 8; j++)
+        (*v)[j] = (double)(int32_t)(*v)[j];
+}
+
+/* Eight columns one by one: with infinities, NaNs, or what is too large for f32. */
+static inline void sums_cut_special(unsigned n, unsigned k, const float *x, const float *y,
+    double sign, bool to_f32, sums_s32 *top, sums_f64 *scale, double *z)
+{
+    for (unsigned j = 0; j < 8; j++) {
+        const double one = (*scale)[j];
+        const bool cuts = (*top)[j] < 128;
+        double plain = z[j], cut = cuts ? trunc(z[j] * one) : 0;
         for (unsigned p = 0; p < k; p++) {
             const double product = sign * (double)x[p] * (double)y[(size_t)p * n + j];
             plain += product;
-            cut += top[j] < 128 ? trunc(product * scale[j]) : 0;
+            cut += cuts ? trunc(product * one) : 0;
         }
-        cut /= scale[j];
-        z[j] = top[j] >= 128 ? plain : to_f32 ? sums_cut_f32(cut) : cut;
+        cut /= one;
+        z[j] = !cuts ? plain : to_f32 ? sums_cut_f32(cut) : cut;
     }
 }
 
-/* z[j] += sum over p of x[p] * y[p * n + j], with exponents ex and ey; a sign for all products.
- * to_f32: the result is cut to f32, else exact. Inlined, so that a constant n keeps a row in
- * registers. */
-static inline __attribute__((always_inline)) void sums_cut(unsigned n, unsigned k, const float *x,
-    const int16_t *ex, const float *y, const int16_t *ey, double sign, bool to_f32, double *z)
+/* z[j] += sum over p of x[p] * y[p * n + j], for eight columns j, with exponents ex and ey; a sign
+ * for all products. to_f32: the result is cut to f32, else exact. */
+static inline void sums_cut_eight(unsigned n, unsigned k, const float *x, const int32_t *ex,
+    const float *y, const int32_t *ey, double sign, bool to_f32, double *z)
 {
-    int16_t top[SUMS_MOST];
-    double scale[SUMS_MOST], sum[SUMS_MOST];
-    int32_t special = 0;
-
-    IVDEP for (unsigned j = 0; j < n; j++)
-    {
-        const uint64_t bits = lanes_bits64(z[j]);
-        const int e = (int)(bits >> 52 & 0x7ff) - 1023;
-        top[j] = (int16_t)(bits << 1 == 0 ? SUMS_ZERO : e);
-    }
+    sums_s64 bits;
+    memcpy(&bits, z, sizeof(bits));
+    const sums_s64 of_z =
+        SUMS_PICK((bits << 1) == 0, SUMS_ZERO - (sums_s64){0}, (bits >> 52 & 0x7ff) - 1023);
+    sums_s32 top = __builtin_convertvector(of_z, sums_s32), e;
     for (unsigned p = 0; p < k; p++) {
-        const int16_t *e = ey + (size_t)p * n, one = ex[p];
-        IVDEP for (unsigned j = 0; j < n; j++)
-        {
-            const int16_t both = (int16_t)(e[j] + one);
-            top[j] = both > top[j] ? both : top[j];
-        }
+        memcpy(&e, ey + (size_t)p * n, sizeof(e));
+        e += ex[p];
+        top = SUMS_PICK(e > top, e, top);
     }
-    IVDEP for (unsigned j = 0; j < n; j++)
-    {
-        const int low = top[j] < -900 ? -900 : top[j], t = low > 128 ? 128 : low;
-        special |= t >= 128;
-        scale[j] = lanes_f64((uint64_t)(SUMS_FRACTION - t + 1023) << 52);
-    }
-    if (special) {
-        sums_cut_special(n, k, x, y, sign, to_f32, top, scale, z);
+    const sums_s32 low = SUMS_PICK(top < -900, -900 - (sums_s32){0}, top), over = low >= 128;
+    const sums_s32 t = SUMS_PICK(over, 128 - (sums_s32){0}, low);
+    const sums_s64 wide = __builtin_convertvector(t, sums_s64);
+    sums_f64 scale = (sums_f64)((SUMS_FRACTION + 1023 - wide) << 52);
+    uint64_t any[4];
+    memcpy(any, &over, sizeof(any));
+    if (any[0] | any[1] | any[2] | any[3]) {
+        sums_cut_special(n, k, x, y, sign, to_f32, &top, &scale, z);
         return;
     }
-    IVDEP for (unsigned j = 0; j < n; j++) sum[j] = (double)(int32_t)(z[j] * scale[j]);
+    sums_f64 sum = (sums_f64)bits * scale;
+    sums_trunc(&sum);
     for (unsigned p = 0; p < k; p++) {
-        const double one = sign * (double)x[p];
-        const float *other = y + (size_t)p * n;
-        IVDEP for (unsigned j = 0; j < n; j++) sum[j] +=
-            (double)(int32_t)(one * (double)other[j] * scale[j]);
+        sums_f32 other;
+        memcpy(&other, y + (size_t)p * n, sizeof(other));
+        sums_f64 product = sign * (double)x[p] * __builtin_convertvector(other, sums_f64) * scale;
+        sums_trunc(&product);
+        sum += product;
     }
-    /* The scale is a power of 2 with |exponent| < 1000: its inverse is exact, and so is the
-     * product. */
-    IVDEP for (unsigned j = 0; j < n; j++)
-    {
-        const uint64_t inverse = (UINT64_C(2046) << 52) - lanes_bits64(scale[j]);
-        sum[j] *= lanes_f64(inverse);
-    }
+    /* The inverse of a power of two is exact, and so is the product with it. */
+    sum *= (sums_f64)((wide + 1023 - SUMS_FRACTION) << 52);
     if (to_f32) {
-        IVDEP for (unsigned j = 0; j < n; j++) z[j] = sums_cut_f32(sum[j]);
-    } else {
-        IVDEP for (unsigned j = 0; j < n; j++) z[j] = sum[j];
+        const sums_s64 exact = (sums_s64)sum;
+        const sums_s64 small = (exact & INT64_MAX) < (INT64_C(0x381) << 52); /* 2^-126 */
+        sums_f64 tiny = (sums_f64)(exact & small) * 0x1p149;
+        sums_trunc(&tiny);
+        sum = (sums_f64)SUMS_PICK(small, (sums_s64)(tiny * 0x1p-149), exact & ~INT64_C(0x1fffffff));
     }
+    memcpy(z, &sum, sizeof(sum));
+}
+
+/* The same for a row of n columns, a multiple of eight. */
+static inline void sums_cut(unsigned n, unsigned k, const float *x, const int32_t *ex,
+    const float *y, const int32_t *ey, double sign, bool to_f32, double *z)
+{
+    for (unsigned j = 0; j < n; j += 8)
+        sums_cut_eight(n, k, x, ex, y + j, ey + j, sign, to_f32, z + j);
 }
 
 #endif
