@@ -307,11 +307,7 @@ static void tell_away(
         .lo = s->lo,
         .hi = s->hi,
         .file = w->file};
-    for (unsigned i = 0; i < k->nr_listeners; i++) {
-        struct emu_listener *l = k->listeners[i];
-        if (l->wants_access && l->class->away)
-            l->class->away(l, &access);
-    }
+    exec_tell_away(k, &access);
 }
 
 /* Lanes that name blocks of the cluster, each its own. */

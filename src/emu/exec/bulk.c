@@ -110,6 +110,27 @@ static bool tell(const struct copy *c, const struct copy_side *s)
     return exec_tell_access(c->k, &access);
 }
 
+/* Another block's memory gets it: sectors travel from this SM to that one, unless they come from
+ * L2, which sends them to both. */
+static void tell_far(const struct copy *c, const struct copy_side *s)
+{
+    const bool travels = c->in->bulk->from == PTX_SHARED;
+    const uint64_t end = s->address + c->bytes - 1, rank = (uint64_t)s->owner->rank + 1;
+    const struct emu_access access = {.warp = c->w->index,
+        .pc = c->pc,
+        .mask = 1u << c->lane,
+        .space = PTX_SHARED,
+        .is_write = true,
+        .is_atomic = s->is_atomic,
+        .bytes = c->bytes,
+        .kind = ACCESS_UNIFORM,
+        .lo = rank << CLUSTER_SHIFT,
+        .hi = rank << CLUSTER_SHIFT,
+        .lines = travels ? (unsigned)(end / SECTOR - s->address / SECTOR + 1) : 0};
+
+    exec_tell_away(c->k, &access);
+}
+
 bool copy_note(const struct copy *c, const struct copy_side *s)
 {
     struct block_worker *k = c->k;
@@ -118,9 +139,11 @@ bool copy_note(const struct copy *c, const struct copy_side *s)
         return true;
     if (k->counting)
         count(c, s);
-    if (s->space == PTX_SHARED && s->owner != k)
+    if (s->space == PTX_SHARED && s->owner != k) {
+        tell_far(c, s);
         return cluster_tell(
             k, c->w, c->pc, c->lane, s->owner, s->address, c->bytes, s->is_write, s->is_atomic);
+    }
     return !k->wants_access || tell(c, s);
 }
 

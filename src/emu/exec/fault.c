@@ -66,6 +66,15 @@ void exec_tell_mbarrier(
     }
 }
 
+void exec_tell_away(struct block_worker *k, const struct emu_access *access)
+{
+    for (unsigned i = 0; i < k->nr_listeners; i++) {
+        struct emu_listener *l = k->listeners[i];
+        if (l->wants_access && l->class->away)
+            l->class->away(l, access);
+    }
+}
+
 bool exec_tell_watchers(struct block_worker *k, const struct emu_access *access)
 {
     return tell(k, access, emu_time_class());

@@ -195,6 +195,8 @@ static void transfer(struct step *s, uint64_t *object, int32_t bytes, bool compl
     if (complete) { /* whoever sees the phase end finds the bytes there */
         reach_meet(s->k, s->owner->rank, s->address, MBARRIER_ARRIVE);
         tell(s, MBARRIER_ARRIVE);
+        if (s->owner != s->k)
+            exec_tell_mbarrier(s->owner, 0, s->address, MBARRIER_FROM_FAR);
         settle(s, &o);
     }
     *object = pack(&o);

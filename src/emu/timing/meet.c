@@ -1,7 +1,8 @@
 /* Owns where the warps of a traced block wait for each other or for copies: at mbarriers, at the
  * cluster's barrier, and at barriers of a part of the block. Each phase of such a barrier has a
  * number within the trace; events arrive at phases, and wait for them. Of a cluster the trace has
- * one block, so the other blocks are taken to come when this one does. */
+ * one block, so the other blocks are taken to come when this one does, and their copies to this
+ * block when its own copies to them are there. */
 #include "emu/timing/time.h"
 
 #include "base/mem.h"
@@ -69,7 +70,9 @@ void meet_tell(struct block_trace *trace, unsigned warp, uint64_t address, enum 
     struct meet_place *place = place_of(trace, address);
     struct trace_event *event = last_event(trace, warp);
 
-    if (what == MBARRIER_COMPLETE) {
+    if (what == MBARRIER_FROM_FAR) {
+        trace->phases[under_way(trace, place) - 1].received = ++trace->nr_received;
+    } else if (what == MBARRIER_COMPLETE) {
         place->before = under_way(trace, place);
         place->phase = 0;
     } else if (what == MBARRIER_ARRIVE && event != NULL) {

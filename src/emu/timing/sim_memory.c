@@ -351,13 +351,17 @@ static double load_in_stages(
  * all to the second. */
 static double access_away(struct sim_memory *s, const struct trace_access *a, double now)
 {
-    const double start = sim_lsu_enter(s, now, sim_lsu_cycles(s, a));
+    const double start = a->bulk ? now : sim_lsu_enter(s, now, sim_lsu_cycles(s, a));
     double done;
 
+    if (a->bulk && a->lines == 0) /* L2 sends it to several blocks */
+        return now;
     s->net_free = later(s->net_free, start) + a->lines * later(NET_CYCLES, PORT_CYCLES * s->rivals);
     done = s->net_free + NET_LATENCY;
-    s->lsu_free = later(s->lsu_free, s->net_free - STORE_QUEUE);
     s->performed = done;
+    if (a->bulk)
+        return done;
+    s->lsu_free = later(s->lsu_free, s->net_free - STORE_QUEUE);
     return a->is_write && !a->is_atomic ? start : done;
 }
 
@@ -368,7 +372,7 @@ static double access_one(struct sim_memory *s, const struct sim_block *block,
 
     if (a->space == PTX_CONST || a->space == PTX_PARAM)
         return now + 8; /* the constant cache, hit */
-    if (a->bulk && a->space == PTX_SHARED)
+    if (a->bulk && a->space == PTX_SHARED && !a->away)
         return now;
     if (a->bulk && !a->is_write && !a->is_atomic)
         return load_global(s, block, a, spared, now);

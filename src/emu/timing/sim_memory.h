@@ -37,12 +37,15 @@ struct sim_phase {
     double at;     /* the last of them so far */
 };
 
+enum { SENT_KEPT = 64 };
 struct sim_block {
     const struct block_trace *trace;
     struct sim_phase *phases;
     uint64_t space; /* added to sectors that only this copy of the trace touches */
     unsigned nr_live, nr_waiting, nr_held; /* warps; at barriers of all, of some */
     double end;
+    double sent[SENT_KEPT]; /* when copies to other blocks are there, the last ones of nr_sent */
+    uint64_t nr_sent;
 };
 
 /* The data stage's cycles that are taken, by periods. */

@@ -50,7 +50,8 @@ struct trace_meeting {
 enum meet_kind { MEET_MBARRIER, MEET_CLUSTER, MEET_BARRIER };
 struct phase {
     uint32_t arrivals;
-    uint8_t kind; /* enum meet_kind */
+    uint32_t received; /* copies of other blocks to this one until its end; 0: it waits for none */
+    uint8_t kind;      /* enum meet_kind */
 };
 struct meet_place;
 
@@ -108,6 +109,7 @@ struct block_trace {
     size_t nr_phases, cap_phases;
     struct meet_place *places;
     unsigned nr_places;
+    uint32_t nr_received; /* copies of other blocks of the cluster */
 };
 
 /* What a warp did at an mbarrier or at the cluster's barrier, as its last event. */

@@ -208,6 +208,17 @@ static double phase_cycles(const struct sim *s, const struct sim_block *block, u
     }
 }
 
+/* When the copies of other blocks are there for which the phase waits: the n-th of them when the
+ * block's own n-th copy to others is. Blocks of a cluster do the same, this one is as far as it is.
+ */
+static double came_from_far(const struct sim_block *block, uint32_t phase)
+{
+    const uint64_t received = block->trace->phases[phase].received;
+    const uint64_t nr = received < block->nr_sent ? received : block->nr_sent;
+
+    return nr == 0 || block->nr_sent - nr >= SENT_KEPT ? 0 : block->sent[(nr - 1) % SENT_KEPT];
+}
+
 /* True: the phase is not over, and the warp is held. */
 static bool held_by(struct sim *s, struct sim_warp *w, uint32_t phase)
 {
@@ -219,7 +230,8 @@ static bool held_by(struct sim *s, struct sim_warp *w, uint32_t phase)
         *ready_of(s, w) = INFINITY;
         return true;
     }
-    wait_until(w, p->at + phase_cycles(s, w->block, phase), STALL_BARRIER);
+    wait_until(w, later(p->at, came_from_far(w->block, phase)) + phase_cycles(s, w->block, phase),
+        STALL_BARRIER);
     return false;
 }
 
@@ -346,6 +358,7 @@ static void start_block(struct sim *s, unsigned slot, double now)
     block->space = (nr / s->in->nr_traces & 0x3f) << 57;
     block->nr_live = block->trace->nr_warps;
     block->nr_waiting = block->nr_held = 0;
+    block->nr_sent = 0;
     block->end = now;
     for (size_t i = 0; i < block->trace->nr_phases; i++)
         block->phases[i] = (struct sim_phase){.left = block->trace->phases[i].arrivals};
@@ -394,6 +407,8 @@ static void execute(
         const double at = sim_access(&s->memory, w->block, a, spared, now, &reason);
 
         w->performed = later(w->performed, s->memory.performed);
+        if (a->away && a->bulk)
+            w->block->sent[w->block->nr_sent++ % SENT_KEPT] = later(at, done);
         if (cost->async_copy)
             w->copy = later(w->copy, at);
         else

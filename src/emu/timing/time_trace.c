@@ -449,9 +449,12 @@ static void trace_away(struct emu_listener *listener, const struct emu_access *a
     uint64_t seen[WARP_LANES];
     unsigned nr = 0;
 
+    const bool copy = t->run->program->insts[a->pc].kind == INST_BULK_COPY;
+
     if (t->now == NULL || t->last == NULL || a->pc != t->last->pc)
         return;
-    for (uint32_t m = a->mask; m != 0; m &= m - 1) {
+    nr = copy ? a->lines : 0;
+    for (uint32_t m = copy ? 0 : a->mask; m != 0; m &= m - 1) {
         const uint64_t sector = a->address[__builtin_ctz(m)] / 32;
         unsigned i = 0;
 
@@ -466,7 +469,8 @@ static void trace_away(struct emu_listener *listener, const struct emu_access *a
         .is_write = a->is_write || a->is_atomic,
         .is_atomic = a->is_atomic,
         .away = true,
-        .bytes = (uint8_t)a->bytes,
+        .bulk = copy,
+        .bytes = copy ? 32 : (uint8_t)a->bytes,
         .to = one_block(a),
         .lines = (uint16_t)nr,
         .wavefronts = (uint16_t)nr,

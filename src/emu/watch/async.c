@@ -407,7 +407,7 @@ static void mbarrier(
         at->nr++;
     else if (what == MBARRIER_COMPLETE)
         *at = (struct arrivals){.phase = at->phase + 1};
-    else
+    else if (what == MBARRIER_PASS)
         pass(a, warp, address, at);
 }
 

@@ -96,8 +96,8 @@ struct emu_barrier {
 };
 
 /* What happens at an mbarrier: threads of a warp arrive; a phase ends; threads of a warp see that
- * the phase for which they ask is over. */
-enum emu_mbarrier { MBARRIER_ARRIVE, MBARRIER_COMPLETE, MBARRIER_PASS };
+ * the phase for which they ask is over; a copy by another block of the cluster has come. */
+enum emu_mbarrier { MBARRIER_ARRIVE, MBARRIER_COMPLETE, MBARRIER_PASS, MBARRIER_FROM_FAR };
 /* The address under which listeners hear of the cluster's barrier. */
 #define CLUSTER_BARRIER UINT64_MAX
 /* ... and, less the number of the warpgroup, of the meetings of its warps at wgmma. */
@@ -125,7 +125,8 @@ struct emu_listener_class {
     bool (*access)(
         struct emu_listener *listener, const struct emu_access *access, struct emu_fault *fault);
     /* lanes name shared memory by an address of the cluster; `address` as they have it, counts not
-     * filled in. Beside access(), which tells of those lanes that name the block's own memory */
+     * filled in. Beside access(), which tells of those lanes that name the block's own memory. Also
+     * a copy to another block, whose lines are the sectors that come out of shared memory */
     void (*away)(struct emu_listener *listener, const struct emu_access *access);
     void (*barrier)(struct emu_listener *listener, const struct emu_barrier *barrier);
     void (*warp_sync)(struct emu_listener *listener, unsigned warp, uint32_t mask);

@@ -228,7 +228,7 @@ static void mbarrier(
         clock[warp]++;
     } else if (what == MBARRIER_COMPLETE) {
         learn(m->over, m->arrived, nr);
-    } else {
+    } else if (what == MBARRIER_PASS) {
         const uint32_t own = clock[warp];
         learn(clock, m->over, nr);
         clock[warp] = own;

@@ -115,6 +115,26 @@ static void barriers_of_a_part_hold_that_part(void **state)
     assert_true(apart - alone < 0.3 * work);
 }
 
+/* Each block of a cluster sends its neighbour so many bytes by a bulk copy, and waits for those
+ * that are sent to it: they leave an SM 16 a cycle. */
+#define EXCHANGE(bytes)                                                                            \
+    HEAD "@P mbarrier.init.shared::cta.b64 [M], 1;\n" MEET                                         \
+         "add.u32 X, R, 1;\nand.b32 X, X, 7;\nmapa.shared::cluster.u32 Y, S, X;\n"                 \
+         "add.u32 Y, Y, 8192;\nmapa.shared::cluster.u32 Z, M, X;\n"                                \
+         "@P mbarrier.arrive.expect_tx.shared::cta.b64 _, [M], " bytes ";\n"                       \
+         "@P cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [Y], "         \
+         "[S], " bytes ", [Z];\n"                                                                  \
+         "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 F, [M], 0;\n@!F bra WAIT;\n" MEET TAIL
+static void copies_between_blocks_take_their_way(void **state)
+{
+    const double few = cycles_in_clusters(EXCHANGE("512")),
+                 many = cycles_in_clusters(EXCHANGE("8192"));
+
+    (void)state;
+    assert_true(many - few > 0.9 * (8192 - 512) / 16);
+    assert_true(many - few < 1.5 * (8192 - 512) / 16);
+}
+
 /* All blocks of a cluster write 128 bytes a warp to one block after the other, in one order or each
  * beginning with its own: in one order they wait for each other. */
 static void writers_to_one_block_wait_for_each_other(void **state)
@@ -185,6 +205,7 @@ int main(void)
         cmocka_unit_test(a_cluster_orders_memory_unless_relaxed),
         cmocka_unit_test(who_waits_at_an_mbarrier_comes_later),
         cmocka_unit_test(barriers_of_a_part_hold_that_part),
+        cmocka_unit_test(copies_between_blocks_take_their_way),
         cmocka_unit_test(writers_to_one_block_wait_for_each_other),
         cmocka_unit_test(products_that_ptxas_separates_take_longer),
         cmocka_unit_test(code_comes_first),
