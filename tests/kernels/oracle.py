@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Compares what a kernel of kernels/, bench/ladders/ or tests/kernels/tensor/ computed with a NumPy reference in double precision.
+# Compares what a kernel of kernels/, kernels/hopper/, bench/ladders/ or tests/kernels/tensor/ computed with a NumPy reference in double precision.
 #
 #   oracle.py KERNEL.cu DIR            # and of kernels/ with the elements that are stored
 #   oracle.py --store KERNEL.cu DIR    # store some of the reference's, for a new kernel of kernels/
@@ -14,6 +14,7 @@ import sys
 
 import numpy as np
 
+import hopper_references
 
 def f64(a):
     return np.asarray(a, dtype=np.float64)
@@ -522,7 +523,8 @@ def compare(name, got, want, rel, abs_):
 def check(kernel, folder):
     name = os.path.splitext(os.path.basename(kernel))[0]
     folder_name = os.path.basename(os.path.dirname(os.path.abspath(kernel)))
-    table = {"tensor": TENSOR, "cute": TENSOR, "truth": TRUTH}.get(folder_name, REFERENCES)
+    table = {"tensor": TENSOR, "cute": TENSOR, "truth": TRUTH,
+             "hopper": hopper_references.REFERENCES}.get(folder_name, REFERENCES)
     reference = LADDERS.get(folder_name) or table.get(name)
     if not reference:
         raise CannotTell(f"no reference for {name}")
