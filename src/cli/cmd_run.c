@@ -253,10 +253,21 @@ static void print_json(struct str *out, const struct single *one)
     json_add(out, root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 }
 
+/* How far times of this chip may be believed; the default chip has docs/explanation/time.md. */
+static void print_chip(struct str *out, const struct single *one)
+{
+    const struct chip *chip = one->device->chip;
+
+    if (!one->options->json && strcmp(one->device->ops->name, "emu") == 0 && chip != chip_default())
+        str_addf(
+            out, "On %s: %s.\n%s", chip->name, chip->validated, one->options->markdown ? "\n" : "");
+}
+
 static void print(struct str *out, const struct single *one)
 {
     const struct options *o = one->options;
 
+    print_chip(out, one);
     if (o->verb != VERB_EXPLAIN && o->json) {
         report_candidate_json(out, &one->c);
     } else if (o->verb != VERB_EXPLAIN) {

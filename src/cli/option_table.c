@@ -154,8 +154,9 @@ const struct option_row option_table[] = {
         .help = "print what would be sent first; send nothing, need no key"},
 
     {"device", 0, "NAME", USES_DEVICE, SECTION_DEVICE, TEXT(device), .common = true,
-        .words = "auto gpu emu emu:h100 emu:h200",
-        .help = "auto (default), gpu, gpu:N, emu, emu:h100, emu:h200"},
+        .words = "auto gpu emu emu:h100 emu:h200 emu:a100 emu:l40s emu:rtx4090 emu:b200",
+        .help = "auto (default), gpu, gpu:N, emu, emu:CHIP (h100, h200, a100, l40s, rtx4090, "
+                "b200), emu:FILE of a chip"},
     {"gpus", 0, "0,1", V(OPTIMIZE) | V(TUNE) | V(CAMPAIGN) | V(INIT) | V(WRITE), SECTION_DEVICE,
         OWN(option_gpus), .help = "several GPUs, one worker process each, evaluations in parallel"},
     {"threads", 0, "N", USES_DEVICE | V(DOCTOR), SECTION_DEVICE, COUNT(nr_threads, 0, 1024),

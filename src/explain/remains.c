@@ -147,13 +147,13 @@ double demands_ns(const struct demands *demands)
     return most > 0 ? most + demands->fixed_ns : 0;
 }
 
-/* The matrix units take operands of 8 bits at twice the rate of 16. */
+/* The matrix units take operands of 8 bits fastest. */
 double remains_tensor_ns(const struct chip *chip, const struct profile *profile, double flops)
 {
     const double unique = get(&profile->total, METRIC_GLOBAL_UNIQUE_BYTES);
     struct demands left = remains_bytes(chip, &profile->total, unique);
 
-    left.ns[DEMAND_TENSOR] = flops / chip->peak[WORK_FP8].tensor_per_s * 1e9;
+    left.ns[DEMAND_TENSOR] = flops / chip_tensor_peak(chip) * 1e9;
     return demands_ns(&left);
 }
 

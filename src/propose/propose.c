@@ -66,7 +66,8 @@ struct propose *propose_create(
         propose_destroy(p);
         return NULL;
     }
-    p->rewriter = rewriter_start(task, options->forbid_fast_math, err);
+    p->rewriter =
+        rewriter_start(task, options->forbid_fast_math, options->smem_per_block_bytes, err);
     if (!p->rewriter) {
         propose_destroy(p);
         return NULL;

@@ -153,6 +153,7 @@ static bool open_propose(struct session *s, struct err *err)
     const char *cutlass = workbench_cutlass(s->bench);
     struct propose_options propose_options = {
         .forbid_fast_math = o->forbid_fast_math,
+        .smem_per_block_bytes = workbench_chip(s->bench)->smem_per_block_max_bytes,
         .models = o->models,
         .nr_models = o->nr_models,
         .record_path = o->record_path,

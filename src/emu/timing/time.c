@@ -24,30 +24,30 @@ static const double most_events = 1.2e6;
  * and every open DRAM page (data/h100/gpu-stream, one warp per SM: 544 cycles). */
 static const double stream_latency_share = 0.85;
 
-/* The half of L2 that is not an SM's own answers later by this share; data is on the near side
- * while all of it fits there (data/h100/gpu-latency: 265 cycles to 22 MB, 475 from 35 MB on), and
- * once somebody on this side has asked for it: see buffer_traffic.far_half. */
-static const double far_l2 = 0.8;
-
+/* The half of L2 that is not an SM's own answers later by the share l2_far; data is on the near
+ * side while all of it fits there (gpu-latency: on an H100 265 cycles to 22 MB, 475 from 35 MB on;
+ * on an A100 211 to 18 MB, 424 from 32 MB on), and once somebody on this side has asked for it: see
+ * buffer_traffic.far_half. */
 static double l2_latency(const struct time_model *m)
 {
     double share = m->traffic.unique * 32 / (double)m->chip->l2_bytes;
     double far = fmin(1, fmax(0, (share - 0.44) / (0.7 - 0.44)));
 
-    return m->chip->lat_l2 * (1 + far_l2 * far);
+    return m->chip->lat_l2 * (1 + m->chip->l2_far * far);
 }
 
 /* --- simulation --- */
 
-/* Shared memory is carved out of L1 in steps (CUDA programming guide, compute capability 9.0). */
+/* Shared memory is carved out of L1 in steps (CUDA programming guide: those of compute capability
+ * 9.0; 8.0 and 8.9 have the same, up to what their SMs have). */
 static double l1_left(const struct time_model *m)
 {
     static const unsigned steps_kb[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
     unsigned used = m->resident * (m->run->shared_bytes + m->chip->smem_reserved_bytes);
-    unsigned kb = 228;
+    unsigned kb = m->chip->smem_per_sm_bytes / 1024;
 
     for (size_t i = sizeof(steps_kb) / sizeof(steps_kb[0]); i-- > 0;)
-        if (used <= steps_kb[i] * 1024)
+        if (used <= steps_kb[i] * 1024 && steps_kb[i] < kb)
             kb = steps_kb[i];
     if (m->run->shared_bytes == 0)
         kb = 0;
@@ -99,7 +99,7 @@ static void simulate(struct time_model *m)
         .l1_bytes = l1_left(m),
         .lat_l2 = l2_latency(m),
         .lat_dram = chip->lat_dram * stream_latency_share,
-        .far_l2 = far_l2,
+        .far_l2 = chip->l2_far,
         .traffic = &m->traffic,
         .nr_places = m->nr_places,
         .spill_rate = m->cured & SPARED(LOCAL) ? 0 : spill_rate(m),

@@ -351,7 +351,14 @@ static const char *page_sentence(struct arena *arena, const char *page)
     return line ? arena_strndup(arena, line, strcspn(line, "\n")) : "";
 }
 
-const char *evidence_moves(struct arena *arena, const struct candidate *c,
+static bool is_lacking(const struct chip *chip, enum action action)
+{
+    return action == ACTION_WGMMA ? !chip_has_wgmma(chip)
+                                  : (action == ACTION_TENSOR_COPY || action == ACTION_CLUSTER) &&
+                                        !chip_has_clusters(chip);
+}
+
+const char *evidence_moves(struct arena *arena, const struct chip *chip, const struct candidate *c,
     const char *(*page)(const void *pages, enum action action), const void *pages)
 {
     double weights[NR_ACTIONS] = {0};
@@ -368,7 +375,7 @@ const char *evidence_moves(struct arena *arena, const struct candidate *c,
 
         for (int a = 0; a < NR_ACTIONS; a++)
             if (weights[a] > 0 && (best < 0 || weights[a] > weights[best]) &&
-                !is_ruled_out(c, (enum action)a))
+                !is_ruled_out(c, (enum action)a) && !is_lacking(chip, (enum action)a))
                 best = a;
         if (best < 0)
             break;

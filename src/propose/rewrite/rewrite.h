@@ -30,8 +30,9 @@ struct rewrite_in {
     const char *source;
     size_t bytes;
     bool forbid_fast_math;
-    struct fork_server *rewriter; /* outside its child; see rewriter.h */
-    struct tuning *tuning;        /* the same: what the run knows of points; see tuning.h */
+    uint32_t smem_per_block_bytes; /* that a block may have; in the rewriter's child */
+    struct fork_server *rewriter;  /* outside its child; see rewriter.h */
+    struct tuning *tuning;         /* the same: what the run knows of points; see tuning.h */
 };
 
 struct rewrite_out {

@@ -536,13 +536,13 @@ static void write_tunes(
     pragma_add_tune(in, &out->edits, w->wm, t->warp_m, "16, 32, 64");
     pragma_add_tune(in, &out->edits, w->wn, t->warp_n, "16, 32, 64");
     pragma_add_tune(in, &out->edits, w->stages, 3, "2, 3, 4");
-    /* The sums take half of the registers at most; a block has 227 KB of shared memory at most. */
+    /* The sums take half of the registers at most; a block has what the chip gives. */
     pragma_add_line(in, &out->edits,
         arena_printf(w->arena,
             "where  %s <= %s && %s <= %s && (%s/%s)*(%s/%s) <= 16 && %s*%s <= 32768 && %s + %s <= "
-            "232448",
+            "%u",
             w->wm, w->bm, w->wn, w->bn, w->bm, w->wm, w->bn, w->wn, w->bm, w->bn,
-            tile_bytes(w, w->a), tile_bytes(w, w->b)));
+            tile_bytes(w, w->a), tile_bytes(w, w->b), in->smem_per_block_bytes));
 }
 
 static bool write_kernel(
