@@ -13,6 +13,7 @@
 #include "explain/plugin.h"
 #include "explain/views/views.h"
 #include "report/json_text.h"
+#include "report/plot.h"
 #include "report/report.h"
 #include "store/store.h"
 
@@ -284,6 +285,24 @@ static void print(struct str *out, const struct single *one)
     }
 }
 
+static void draw_roofline(const struct single *one)
+{
+    const struct options *o = one->options;
+    const struct profile *profile = &one->c.profile;
+    struct str text = {0};
+    struct plot plot;
+
+    if (o->verb != VERB_EXPLAIN || o->json || o->markdown || !one->c.profiled ||
+        !plot_wanted(o->plot, stdout, &plot))
+        return;
+    plot_roofline(&text, &plot, one->device->chip, counters_get(&profile->total, METRIC_FLOPS),
+        counters_get(&profile->total, METRIC_DRAM_BYTES), profile->time_ns);
+    if (text.len > 0)
+        putchar('\n');
+    plot_print(stdout, str_text(&text), &plot);
+    str_finish(&text);
+}
+
 bool cmd_run(const struct options *options, int *status, struct err *err)
 {
     struct single one = {.options = options};
@@ -301,6 +320,7 @@ bool cmd_run(const struct options *options, int *status, struct err *err)
         if (!options->sanitize || options->profile || one.c.verdict != VERDICT_OK)
             print(&text, &one);
         fputs(str_text(&text), stdout);
+        draw_roofline(&one);
     } else if (err->original) {
         *status = EXIT_KERNEL;
     }

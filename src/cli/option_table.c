@@ -242,6 +242,8 @@ const struct option_row option_table[] = {
         .help = "with --web: the port (default: any that is free)"},
     {"json", 0, NULL, PRINTS_JSON, SECTION_OUTPUT, SET(json), .common = true,
         .help = "one JSON document on stdout"},
+    {"plot", 0, "WHEN", V(EXPLAIN) | V(RESULTS), SECTION_OUTPUT, OWN(option_plot),
+        .words = "auto on off", .help = "curves in text: auto (default: on a terminal), on, off"},
     {"md", 0, NULL, V(COMPARE) | V(EXPLAIN) | V(REPORT), SECTION_OUTPUT, SET(markdown),
         .help = "Markdown"},
     {"quiet", 'q', NULL, EVERY_VERB, SECTION_OUTPUT, OWN(option_quiet), .common = true,

@@ -1,6 +1,7 @@
 /* Owns the reading of options' values. */
 #include "cli/option_values.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "device/findings.h"
 #include "search/search.h"
@@ -168,6 +169,19 @@ bool option_define(struct options *options, const char *macro, struct err *err)
 bool option_fail_if(struct options *options, const char *limit, struct err *err)
 {
     return add_flag(options->fail_if, &options->nr_fail_if, "--fail-if", limit, err);
+}
+
+bool option_plot(struct options *options, const char *text, struct err *err)
+{
+    static const char *const choices[] = {
+        [PLOT_AUTO] = "auto", [PLOT_ON] = "on", [PLOT_OFF] = "off"};
+
+    for (unsigned i = 0; i < ARRAY_SIZE(choices); i++)
+        if (strcmp(text, choices[i]) == 0) {
+            options->plot = (enum plot_choice)i;
+            return true;
+        }
+    return err_set(err, "--plot %s: expected auto, on or off", text);
 }
 
 bool option_deadline(struct options *options, const char *text, struct err *err)

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "core/objective.h"
+#include "report/plot.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,6 +85,7 @@ struct options {
     const char *device, *policy;
     enum objective objective;
     const char *gpus;        /* "0,1": several at once; NULL: the GPU of `device` */
+    enum plot_choice plot;   /* curves in text */
     double deadline_s;       /* see device.h; 0: the device's default */
     uint64_t worker_bytes;   /* GPU: host memory that its worker may take; 0: three quarters */
     bool no_screen;          /* GPU: candidates go to the card unseen */
