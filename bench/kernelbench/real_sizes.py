@@ -82,7 +82,7 @@ def time_plain(options):
     known, rows = json.loads(kept.read_text()) if kept.exists() else {}, problems()
     texts = {name: text_of(row) for name, row in rows.items()}
     marks = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
-    waiting = [name for name in rows if known.get(name, {}).get("mark") != marks[name]]
+    waiting = [name for name in rows if known.get(name, {}).get("mark") != marks[name] or known[name]["verdict"] == "timeout"]
     if not options.table:
         options.folder.mkdir(parents=True, exist_ok=True)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
