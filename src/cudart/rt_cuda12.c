@@ -103,6 +103,9 @@ struct location_12 {
 
 CALL_12(cudaGetDeviceProperties_v2, (void *to, int device), properties(to, device))
 CALL_12(cudaThreadSynchronize, (void), cuCtxSynchronize())
+CALL_12(cudaGraphAddDependencies,
+    (CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t nr),
+    cuGraphAddDependencies(graph, from, to, NULL, nr))
 CALL_12(cudaThreadExit, (void), rt_reset_device())
 CALL_12(cudaMemAdvise_v2, (const void *address, size_t bytes, int advice, struct location_12 where),
     cuCtxSynchronize())

@@ -9,7 +9,7 @@ import build
 
 driver = sys.argv[1]
 with tempfile.TemporaryDirectory() as folder:
-    for names, options in ((["features"], []), (["errors"], ["--compress-mode=none"]),
+    for names, options in ((["features"], []), (["errors"], ["--compress-mode=none"]), (["graphs"], []),
                            (["parts", "twice"], ["-rdc=true"])):
         done = build.run(build.build(folder, names, options), driver)
         print(f"{names[0]}: {done.stdout.strip()}", done.stderr.strip(), sep="\n")
