@@ -85,7 +85,7 @@ void program_show(const struct whole_program *w)
                "%.0f%% of that\ntime",
             time_text(w->arena, before), time_text(w->arena, after), before / after, 100 * share);
         if (share < 0.9995)
-            printf(": without them it could be %.2fx at most", 1 / (1 - share));
+            printf(": in no time at all they would make it %.2fx", 1 / (1 - share));
         puts(". Host code and copies are not in these times.");
         printf("\n  %s/   the patched sources, built\n  %s   the same as a diff, for patch -p0 in "
                "%s\n",
