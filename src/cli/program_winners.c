@@ -25,6 +25,15 @@ static const struct capture_launch *recorded(const struct capture *c, const char
     return NULL;
 }
 
+/* Overloads and kernels of several modules may have one name. */
+static bool is_named(const struct whole_program *w, const struct whole_kernel *k)
+{
+    for (const struct whole_kernel *other = w->kernels; other < k; other++)
+        if (strcmp(other->facts->name, k->facts->name) == 0)
+            return true;
+    return false;
+}
+
 static void make_task(
     struct whole_program *w, struct whole_kernel *k, const struct program_files *files)
 {
@@ -37,6 +46,8 @@ static void make_task(
         k->why = "no .cu file of the tree has it";
     } else if (k->launch == NULL) {
         k->why = "no launch of it was recorded";
+    } else if (is_named(w, k)) {
+        k->why = "another kernel that takes longer has the same name";
     } else {
         k->task = capture_make_task(w->arena, o,
             arena_printf(w->arena, "%s/%s", t->folder, k->source), w->argv, &t->all, k->launch);

@@ -68,9 +68,16 @@ ONCE_SMOOTH = (ROWS, "__device__ unsigned launches;\n" + HEAD + FAST_SMOOTH.repl
     unsigned before = atomicAdd(&launches, threadIdx.x == 0);
     if (__syncthreads_or(threadIdx.x == 0 && before >= gridDim.x))
         return;"""))
-# Right, and no part of this program: the host code has another function of that name.
-CLASHING_SMOOTH = (ROWS, "__device__ void write_field(const char *path, const float *field, int n);\n"
-                   "__device__ int swap(int x) { return x }\n" + HEAD + FAST_SMOOTH.replace("ONCE", ""))
+# The text of its file alone does not say how scale_each comes to its launch: its task is of the capture alone,
+# and only a winner with the same launch can be written back.
+SCALE = """
+__global__ void scale_each(float *field, int rows, int columns, float factor)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < rows * columns)
+        field[i] *= factor;
+}
+"""
 
 HEADER = open(f"{HERE}/solver/include/kernels.cuh").read()
 
@@ -90,8 +97,15 @@ def winners(folder, **given):
     return folder
 
 
+def add_scale(folder, launch, more=""):
+    """A kernel file with the names of a capture."""
+    with open(f"{folder}/scale_each.cu", "w") as file:
+        file.write(f"{more}{SCALE}\n#pragma keet launch scale_each<<<{launch}>>>(arg0, 96, 128, arg3)\n")
+    return folder
+
+
 def optimize(*words, status):
-    done = subprocess.run([keet, "optimize-program", "--json", *words, *ARGUMENTS], text=True,
+    done = subprocess.run([keet, "optimize-program", "--json", "--build", "make -j2", *words, *ARGUMENTS], text=True,
                           capture_output=True)
     check(done.returncode == status, done.returncode, done.stdout, done.stderr)
     return json.loads(done.stdout) if done.stdout else done.stderr
@@ -107,30 +121,34 @@ with tempfile.TemporaryDirectory() as top:
     os.chdir(f"{top}/solver")
     before = contents(".")
 
-    # Two wrong winners: neither the tree nor a patch comes of them.
-    found = optimize("--winners", winners(f"{top}/wrong", sum_rows=SHORT_SUM, smooth=CLASHING_SMOOTH),
-                     "-o", f"{top}/out", status=3)
+    # A wrong winner, and one that cannot be written back: neither the tree nor a patch comes of them.
+    given = add_scale(winners(f"{top}/wrong", sum_rows=SHORT_SUM), "24, 512")
+    found = optimize("--winners", given, "-o", f"{top}/out", status=3)
     by = {k["kernel"]: k for k in found["kernels"]}
-    check(by["sum_rows"]["fate"] == by["smooth"]["fate"] == "refused", found)
+    check(by["sum_rows"]["fate"] == by["scale_each"]["fate"] == "refused", found)
     check("step 0: sum" in by["sum_rows"]["why"], by["sum_rows"])
-    check("the build (make) ended with status" in by["smooth"]["why"], by["smooth"])
+    check("launched in another way" in by["scale_each"]["why"], by)
+    check(by["smooth"]["fate"] == "no gain" and "no winner" in by["smooth"]["why"], by)
     check(found["accepted"] is None and found["patch"] is None and found["speedup"] is None, found)
     check(by["sum_rows"]["source"] == "src/main.cu" and by["sum_rows"]["launches"] == 3, by)
     check(contents(".") == before, "the user's tree")
 
-    # One right and one wrong: the right one stays, and is put in place.
-    found = optimize("--winners", winners(f"{top}/mixed", sum_rows=FAST_SUM, smooth=ONCE_SMOOTH),
-                     "-o", f"{top}/out", "--in-place", status=0)
+    # One right, one that is wrong from its second launch on, and one that the program cannot be built with,
+    # since its host code has another function of a name that it takes: the right one stays, in place.
+    given = add_scale(winners(f"{top}/mixed", sum_rows=FAST_SUM, smooth=ONCE_SMOOTH), "48, 256",
+                      "__device__ int scale(float *, int, int, float) { return 1; }\n")
+    found = optimize("--winners", given, "-o", f"{top}/out", "--in-place", status=0)
     by = {k["kernel"]: k for k in found["kernels"]}
     check(by["sum_rows"]["fate"] == "taken" and by["smooth"]["fate"] == "refused", found)
     check("step 1: sum" in by["smooth"]["why"], by["smooth"])
+    check(by["scale_each"]["fate"] == "refused" and
+          "the build (make -j2) ended with status" in by["scale_each"]["why"], by["scale_each"])
     check(found["times"] == "modelled" and found["speedup"] > 1.1, found)
     check(found["after_ns"] < found["before_ns"] and by["sum_rows"]["after_ns"] <
           by["sum_rows"]["before_ns"], found)
     check(0 < found["changed_share"] < 1 and found["compared"]["files"] == 1, found)
     check(found["compared"]["not_compared"] >= 2, found)  # the time of the run, the time of day
-    check(by["sum_rows"]["files"] == ["src/main.cu", "include/kernels.cuh"] or
-          by["sum_rows"]["files"] == ["include/kernels.cuh", "src/main.cu"], by["sum_rows"])
+    check(sorted(by["sum_rows"]["files"]) == ["include/kernels.cuh", "src/main.cu"], by["sum_rows"])
     after = contents(".")
     check(sorted(name for name in after if after[name] != before.get(name)) ==
           ["include/kernels.cuh", "src/main.cu"], sorted(after))

@@ -1,12 +1,15 @@
 // Smooths a field in steps, prints how its sums of squares change, and writes the last sums to a file.
 #include "kernels.cuh"
 #include "output.h"
+#include "scale.h"
 
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <vector>
+
+static void (*const damping[])(float *, int, int, float) = {scale, scale};
 
 int main(int argc, char **argv)
 {
@@ -30,6 +33,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < rows; i++)
             all += sums[i];
         printf("step %d: sum = %.4f, first row %.4f\n", step, all, sums[0]);
+        damping[step % 2](d_new, rows, columns, 1.01f);
         float *swap = d_old;
         d_old = d_new;
         d_new = swap;
