@@ -90,8 +90,8 @@ static bool fill_inputs(const struct single *one, const struct run_buffers *buff
             continue;
         bytes = calloc(1, buffer->bytes + 1);
         ok = bytes &&
-             inputs_fill(buffer->array, env, one->task.path, one->options->seed + i, 1, bytes,
-                 buffer->nr, err) &&
+             inputs_fill_beside(
+                 &one->task, buffer->array, env, one->options->seed + i, bytes, buffer->nr, err) &&
              device_write(one->device, buffer->address, bytes, buffer->bytes, err);
         free(bytes);
         /* an inout array's value before the run, under its own name */

@@ -222,6 +222,26 @@ bool option_capture_time(struct options *options, const char *text, struct err *
            err_set(err, "--seconds %s: expected a time such as 10s, 5m", text);
 }
 
+bool option_tolerance(struct options *options, const char *text, struct err *err)
+{
+    char *end;
+    const double value = strtod(text, &end);
+
+    options->whole.tolerance = text;
+    return (end > text && *end == '\0' && value >= 0 && value < 1) ||
+           err_set(err, "--tolerance %s: expected a number from 0 to 1, such as 1e-5", text);
+}
+
+bool option_compared(struct options *options, const char *text, struct err *err)
+{
+    struct whole_options *w = &options->whole;
+
+    if (w->nr_compared == OPTIONS_MAX_FLAGS)
+        return err_set(err, "--compare: more than %d files", OPTIONS_MAX_FLAGS);
+    w->compared[w->nr_compared++] = text;
+    return true;
+}
+
 bool option_tokens(struct options *options, const char *text, struct err *err)
 {
     uint64_t *tokens = &options->campaign.tokens;

@@ -20,6 +20,7 @@ enum verb {
     VERB_INIT,
     VERB_PATCH,
     VERB_CAPTURE,
+    VERB_OPTIMIZE_PROGRAM,
     VERB_WRITE,
     VERB_STATUS,
     VERB_WATCH,
@@ -71,6 +72,17 @@ struct capture_options {
     unsigned limit_mib;        /* 0: the default */
     double time_s;             /* of the processor; 0: no limit */
     bool dry;
+};
+
+/* The options of `keet-opt optimize-program`. */
+struct whole_options {
+    const char *build;     /* a command for a shell; NULL: make */
+    const char *tree;      /* the folder that is copied; NULL: the current one */
+    const char *winners;   /* a folder of kernels to judge instead of a search; NULL: none */
+    const char *tolerance; /* as given; NULL: the default */
+    const char *compared[OPTIONS_MAX_FLAGS]; /* names of files that it writes; none: all */
+    unsigned nr_compared;
+    bool in_place;
 };
 
 struct options {
@@ -136,6 +148,7 @@ struct options {
     bool model_only; /* neither rewriter nor tuner: for comparisons */
     struct campaign_options campaign;
     struct capture_options capture;
+    struct whole_options whole;
     bool help, version;                     /* --help, --version */
     struct given given[OPTIONS_MOST_GIVEN]; /* all options, in their order */
     unsigned nr_given;
