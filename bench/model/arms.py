@@ -2,7 +2,7 @@
 """What each part of the loop is worth with a language model: the same tasks, asked under several arms.
 
   bench/model/arms.py run   --out DIR --ask COMMAND [--arm NAME]... [--repeats N] [--calls N] [--jobs N]
-                            [--tokens N] [--keet-opt PROGRAM] TASK.cu...
+                            [--tokens N] [--share] [--keet-opt PROGRAM] TASK.cu...
   bench/model/arms.py table --out DIR [--against NAME]
   bench/model/arms.py list
 
@@ -12,7 +12,10 @@ in run.db and the replies in record.jsonl, and OUT/asked/NUMBER/ with the prompt
 one run at a time and not the arm's name. The order of runs is shuffled by a fixed seed. A run whose `done` file is there is not run
 again; one that was cut off is resumed. --jobs runs wait for answers at once. Every run has --in-flight 1, seed = repeat
 number, --no-memory and a budget of --calls answered versions; --tokens ends runs at so many tokens instead. All arms but
-`fill` and `fill_off` leave the rewriter and the tuner out.
+`fill` and `fill_off` leave the rewriter and the tuner out. A run that is done is taken further when --calls has grown.
+
+--share: where arms send the same prompt for the same task and repeat, it is asked once and all get the answer. Arms then differ
+by what they do differently and not by the luck of the answer before, and the first answers cost one call in place of one an arm.
 
 `table` reads the databases: speedups after each answered version, calls, tokens, and each arm against one other, in pairs of
 task and repeat: the ratio of the final speedups (geometric mean), Wilcoxon's p, and Holm's over all arms. It writes
@@ -20,6 +23,7 @@ OUT/table.md and prints it."""
 
 import argparse
 import concurrent.futures
+import fcntl
 import hashlib
 import math
 import pathlib
@@ -68,9 +72,27 @@ def donor_of(options, task, tasks):
     return database
 
 
+def answer(options):
+    """One call under --share. The k-th time that a run sends a prompt is one key: the first who has the key's lock asks."""
+    prompt, folder = sys.stdin.buffer.read(), options.folder
+    sent = hashlib.sha256(prompt).hexdigest()
+    before = (folder / "sent").read_text().split() if (folder / "sent").exists() else []
+    (folder / "sent").write_text("\n".join([*before, sent, ""]))
+    key = hashlib.sha256(f"{options.of}/{sent}/{before.count(sent)}".encode()).hexdigest()[:16]
+    options.answers.mkdir(parents=True, exist_ok=True)
+    reply = options.answers / f"{key}.reply"
+    with open(options.answers / f"{key}.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not reply.exists():
+            asked = subprocess.run(f"{options.ask} {shlex.quote(str(folder))}", shell=True, input=prompt,
+                                   stdout=subprocess.PIPE, check=True)
+            reply.write_bytes(asked.stdout)
+    sys.stdout.buffer.write(reply.read_bytes())
+
+
 def one(options, arm, task, repeat, tasks):
     folder = options.out / arm / f"{task.stem}-{repeat}"
-    if (folder / "done").exists():
+    if (folder / "done").exists() and int((folder / "done").read_text() or options.calls) >= options.calls:
         return f"{folder}: done before"
     number = hashlib.sha256(f"{arm}/{folder.name}".encode()).hexdigest()[:8]
     asked = options.out / "asked" / number
@@ -78,6 +100,9 @@ def one(options, arm, task, repeat, tasks):
         made.mkdir(parents=True, exist_ok=True)
     words = [w.replace("DONOR", str(donor_of(options, task, tasks))) if "DONOR" in w else w for w in ARMS[arm]]
     ask = f"cmd:{options.ask} {shlex.quote(str(asked))}"
+    if options.share:
+        ask = "cmd:" + shlex.join([sys.executable, __file__, "answer", "--answers", str(options.out / "answers"), "--of",
+                                   folder.name, "--ask", options.ask, str(asked)])
     command = [options.keet_opt, task, "--device", "emu", "--model", ask, "--in-flight", "1", "--no-memory", "--seed",
                str(repeat), "--budget", str(options.calls), "--call-time", "86400", "--db", folder / "run.db", "-o",
                folder / "best.cu", "--record", folder / "record.jsonl", "--json", *words]
@@ -88,7 +113,7 @@ def one(options, arm, task, repeat, tasks):
     with open(folder / "result.json", "wb") as out, open(folder / "log", "wb") as log:
         status = subprocess.run(command, stdout=out, stderr=log, check=False).returncode
     if status == 0:
-        (folder / "done").touch()
+        (folder / "done").write_text(str(options.calls))
     return f"{folder}: {'done' if status == 0 else f'ended with status {status}, see log'}"
 
 
@@ -174,16 +199,24 @@ def main():
     runs.add_argument("--calls", type=int, default=6)
     runs.add_argument("--jobs", type=int, default=1)
     runs.add_argument("--tokens", type=int)
+    runs.add_argument("--share", action="store_true")
     runs.add_argument("--keet-opt", default=ROOT / "build" / "release" / "keet-opt")
     runs.add_argument("tasks", nargs="+")
     tables = verbs.add_parser("table")
     tables.add_argument("--out", type=pathlib.Path, required=True)
     tables.add_argument("--against", default="ours", choices=list(ARMS))
     verbs.add_parser("list")
+    answers = verbs.add_parser("answer")  # by run --share
+    for name, kind in (("--answers", pathlib.Path), ("--of", str), ("--ask", str)):
+        answers.add_argument(name, type=kind, required=True)
+    answers.add_argument("folder", type=pathlib.Path)
     options = parser.parse_args()
     if options.verb == "list":
         for arm, words in ARMS.items():
             print(f"{arm:16} {' '.join(words)}")
+        return
+    if options.verb == "answer":
+        answer(options)
         return
     options.out = options.out.resolve()
     if options.verb == "run":
