@@ -9,7 +9,8 @@
 COMMAND answers prompts from a folder: `COMMAND FOLDER` gets a prompt on stdin, puts it into the folder, waits for the
 answer there and prints it. `run` makes two folders for each arm, task and repeat: OUT/ARM/TASK-REPEAT/ with the database
 in run.db and the replies in record.jsonl, and OUT/asked/NUMBER/ with the prompts and answers, so that whoever answers sees
-one run at a time and not the arm's name. The order of runs is shuffled by a fixed seed. A run whose `done` file is there is not run
+one run at a time and not the arm's name. Tasks come in an order by lot and, for each task, its arms (a fixed seed), so that a
+driver that is stopped leaves whole pairs. A run whose `done` file is there is not run
 again; one that was cut off is resumed. --jobs runs wait for answers at once. Every run has --in-flight 1, seed = repeat
 number, --no-memory and a budget of --calls answered versions; --tokens ends runs at so many tokens instead. All arms but
 `fill` and `fill_off` leave the rewriter and the tuner out. A run that is done is taken further when --calls has grown.
@@ -120,8 +121,10 @@ def one(options, arm, task, repeat, tasks):
 def run(options):
     tasks = [pathlib.Path(t).resolve() for t in options.tasks]
     arms = options.arm or list(ARMS)
-    work = [(arm, task, repeat) for arm in arms for task in tasks for repeat in range(1, options.repeats + 1)]
-    random.Random(1).shuffle(work)
+    chance = random.Random(1)
+    blocks = [(task, repeat) for repeat in range(1, options.repeats + 1) for task in tasks]
+    chance.shuffle(blocks)
+    work = [(arm, *block) for block in blocks for arm in chance.sample(arms, len(arms))]
     if "other_kernel" in arms:
         for task in tasks:
             donor_of(options, task, tasks)
