@@ -3,7 +3,7 @@
 
   bench/model/arms.py run   --out DIR --ask COMMAND [--arm NAME]... [--repeats N] [--calls N] [--jobs N]
                             [--tokens N] [--share] [--keet-opt PROGRAM] TASK.cu...
-  bench/model/arms.py table --out DIR [--against NAME]
+  bench/model/arms.py table --out DIR [--against NAME] [--equal-tokens]
   bench/model/arms.py list
 
 COMMAND answers prompts from a folder: `COMMAND FOLDER` gets a prompt on stdin, puts it into the folder, waits for the
@@ -19,8 +19,8 @@ number, --no-memory and a budget of --calls answered versions; --tokens ends run
 by what they do differently and not by the luck of the answer before, and the first answers cost one call in place of one an arm.
 
 `table` reads the databases: speedups after each answered version, calls, tokens, and each arm against one other, in pairs of
-task and repeat: the ratio of the final speedups (geometric mean), Wilcoxon's p, and Holm's over all arms. It writes
-OUT/table.md and prints it."""
+task and repeat: the ratio of the final speedups (geometric mean), Wilcoxon's p, and Holm's over all arms; with --equal-tokens
+of the speedups that both had when the cheaper of the two had spent its tokens. It writes OUT/table.md and prints it."""
 
 import argparse
 import concurrent.futures
@@ -134,22 +134,32 @@ def run(options):
 
 
 def read(database):
-    """(best speedup after each answered version, calls, tokens in and out, tokens of calls without code)"""
+    """([best speedup after each answered version], calls, tokens in and out, [(tokens spent, best speedup)] after each node)"""
     db = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
-    best, after = 1.0, []
-    for verdict, speedup, proposer, recalled in db.execute(
-            "SELECT verdict, speedup, proposer, recalled_from FROM node WHERE number > 0 AND"
+    best, after, spent, course = 1.0, [], 0, []
+    calls = dict(db.execute("SELECT number, total(tokens_in + tokens_out) FROM model_call WHERE run = (SELECT max(id) FROM run)"
+                            " GROUP BY number"))
+    for number, verdict, speedup, proposer, recalled in db.execute(
+            "SELECT number, verdict, speedup, proposer, recalled_from FROM node WHERE number > 0 AND"
             " run = (SELECT max(id) FROM run) ORDER BY id"):
+        spent += calls.get(number, 0)
         if verdict == "ok" and speedup:
             best = max(best, speedup)
+        course.append((spent, best))
         if proposer == "model" and verdict not in ("declined", "no_answer") and recalled is None:
             after.append(best)
         elif after:
             after[-1] = best  # what rewriter and tuner made of it
-    calls, tokens = db.execute("SELECT count(*), total(tokens_in + tokens_out) FROM model_call WHERE"
-                               " run = (SELECT max(id) FROM run)").fetchone()
+    nr, tokens = db.execute("SELECT count(*), total(tokens_in + tokens_out) FROM model_call WHERE"
+                            " run = (SELECT max(id) FROM run)").fetchone()
     db.close()
-    return after or [1.0], calls, tokens
+    return after or [1.0], nr, tokens, course
+
+
+def at_equal_tokens(one, other):
+    """The speedups of two runs when the cheaper one had spent its tokens."""
+    limit = min(run[3][-1][0] if run[3] else 0 for run in (one, other))
+    return [max([best for spent, best in run[3] if spent <= limit], default=1.0) for run in (one, other)]
 
 
 def geomean(values):
@@ -169,13 +179,14 @@ def table(options):
         lines.append(f"| {arm} | {len(runs)} | {geomean([r[0][-1] for r in runs.values()]):.2f} | "
                      + " | ".join(f"{x:.2f}" for x in at)
                      + f" | {sum(r[1] for r in runs.values())} | {sum(r[2] for r in runs.values()):.0f} |")
-    lines += ["", f"Against {options.against}, in pairs:", "",
+    lines += ["", f"Against {options.against}, in pairs{', at equal tokens' if options.equal_tokens else ''}:", "",
               "| arm | pairs | final speedup, ratio | better, equal, worse | p | p, Holm |", "|---|---|---|---|---|---|"]
     ours, rows = found.get(options.against, {}), []
     for arm, runs in found.items():
         pairs = sorted(set(runs) & set(ours)) if arm != options.against else []
         if pairs:
-            logs = [math.log(runs[p][0][-1] / ours[p][0][-1]) for p in pairs]
+            ends = [at_equal_tokens(runs[p], ours[p]) if options.equal_tokens else (runs[p][0][-1], ours[p][0][-1]) for p in pairs]
+            logs = [math.log(mine / theirs) for mine, theirs in ends]
             rows.append((arm, logs, stats.wilcoxon(logs)[2]))
     adjusted = stats.holm([r[2] for r in rows]) if rows else []
     for (arm, logs, p), holm in zip(rows, adjusted):
@@ -208,6 +219,7 @@ def main():
     tables = verbs.add_parser("table")
     tables.add_argument("--out", type=pathlib.Path, required=True)
     tables.add_argument("--against", default="ours", choices=list(ARMS))
+    tables.add_argument("--equal-tokens", action="store_true")
     verbs.add_parser("list")
     answers = verbs.add_parser("answer")  # by run --share
     for name, kind in (("--answers", pathlib.Path), ("--of", str), ("--ask", str)):
