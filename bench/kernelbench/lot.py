@@ -4,7 +4,7 @@ kernels, whose arrays and sizes have KernelBench's names.
 
   lot.py draw  CHECKOUT                       the lot: which problems, in the order drawn
   lot.py torch CHECKOUT FILE.cu...            each kernel file against PyTorch, at the file's first check sizes
-  lot.py table CHECKOUT FOLDER                FOLDER/LEVEL_NUMBER_Name/run.db as a table, beside KernelBench's times
+  lot.py table CHECKOUT FOLDER                FOLDER/LEVEL_NUMBER_Name/ (run.db, best.cu) as a table, beside KernelBench's times
 
 CHECKOUT is a checkout of KernelBench. `torch` needs PyTorch (no GPU); a file may be the plain kernel or a winner, in a folder or a file
 that has the problem's name. BUILD names the build folder (build/release)."""
@@ -99,7 +99,8 @@ def best_of(database):
     db = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
     plain, best, after = None, None, []
     for number, verdict, proposer, ns, recalled in db.execute(
-            "SELECT number, verdict, proposer, time_ns, recalled_from FROM node WHERE run = (SELECT max(id) FROM run) ORDER BY id"):
+            "SELECT number, verdict, proposer, time_ns, recalled_from FROM node LEFT JOIN measurement ON node = node.id"
+            " WHERE run = (SELECT max(id) FROM run) ORDER BY node.id"):
         if number == 0:
             plain = best = ns
             continue
@@ -120,7 +121,7 @@ def table(options):
     print("| problem | plain kernel, modelled, us | after each answer, modelled, us | calls, tokens | PyTorch eager, measured, us |"
           " torch.compile, measured, us | eager, measured, over ours, modelled | compile over ours |\n|---|--:|---|---|--:|--:|--:|--:|")
     ratios = []
-    for folder in sorted(p.parent for p in options.files[0].glob("*/run.db")):
+    for folder in sorted(p.parent for p in options.files[0].glob("*/best.cu")):
         level, number, name = problem_of(folder / "x.cu")
         plain, after, calls, tokens = best_of(folder / "run.db")
         us = [next(v["mean"] * 1000 for k, v in times[f"level{level}"].items() if k.startswith(f"{number}_")) for times in (eager, compiled)]
