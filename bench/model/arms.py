@@ -3,7 +3,7 @@
 
   bench/model/arms.py run   --out DIR --ask COMMAND [--arm NAME]... [--repeats N] [--calls N] [--jobs N]
                             [--tokens N] [--share] [--keet-opt PROGRAM] TASK.cu...
-  bench/model/arms.py table --out DIR [--against NAME] [--equal-tokens]
+  bench/model/arms.py table --out DIR [--against NAME] [--after N | --equal-tokens]
   bench/model/arms.py list
 
 COMMAND answers prompts from a folder: `COMMAND FOLDER` gets a prompt on stdin, puts it into the folder, waits for the
@@ -19,8 +19,9 @@ number, --no-memory and a budget of --calls answered versions; --tokens ends run
 by what they do differently and not by the luck of the answer before, and the first answers cost one call in place of one an arm.
 
 `table` reads the databases: speedups after each answered version, calls, tokens, and each arm against one other, in pairs of
-task and repeat: the ratio of the final speedups (geometric mean), Wilcoxon's p, and Holm's over all arms; with --equal-tokens
-of the speedups that both had when the cheaper of the two had spent its tokens. It writes OUT/table.md and prints it."""
+task and repeat: the ratio of the final speedups (geometric mean), Wilcoxon's p, and Holm's over all arms; with --after N of
+the speedups after N answered versions, with --equal-tokens of those that both had when the cheaper of the two had spent its
+tokens. It writes OUT/table.md and prints it."""
 
 import argparse
 import concurrent.futures
@@ -156,8 +157,10 @@ def read(database):
     return after or [1.0], nr, tokens, course
 
 
-def at_equal_tokens(one, other):
-    """The speedups of two runs when the cheaper one had spent its tokens."""
+def ends_of(one, other, options):
+    """The speedups of two runs that are compared."""
+    if not options.equal_tokens:
+        return [run[0][min(options.after or len(run[0]), len(run[0])) - 1] for run in (one, other)]
     limit = min(run[3][-1][0] if run[3] else 0 for run in (one, other))
     return [max([best for spent, best in run[3] if spent <= limit], default=1.0) for run in (one, other)]
 
@@ -179,14 +182,14 @@ def table(options):
         lines.append(f"| {arm} | {len(runs)} | {geomean([r[0][-1] for r in runs.values()]):.2f} | "
                      + " | ".join(f"{x:.2f}" for x in at)
                      + f" | {sum(r[1] for r in runs.values())} | {sum(r[2] for r in runs.values()):.0f} |")
-    lines += ["", f"Against {options.against}, in pairs{', at equal tokens' if options.equal_tokens else ''}:", "",
-              "| arm | pairs | final speedup, ratio | better, equal, worse | p | p, Holm |", "|---|---|---|---|---|---|"]
+    where = ", at equal tokens" if options.equal_tokens else f", after {options.after} answers" if options.after else ""
+    lines += ["", f"Against {options.against}, in pairs{where}:", "",
+              "| arm | pairs | speedup, ratio | better, equal, worse | p | p, Holm |", "|---|---|---|---|---|---|"]
     ours, rows = found.get(options.against, {}), []
     for arm, runs in found.items():
         pairs = sorted(set(runs) & set(ours)) if arm != options.against else []
         if pairs:
-            ends = [at_equal_tokens(runs[p], ours[p]) if options.equal_tokens else (runs[p][0][-1], ours[p][0][-1]) for p in pairs]
-            logs = [math.log(mine / theirs) for mine, theirs in ends]
+            logs = [math.log(mine / theirs) for mine, theirs in (ends_of(runs[p], ours[p], options) for p in pairs)]
             rows.append((arm, logs, stats.wilcoxon(logs)[2]))
     adjusted = stats.holm([r[2] for r in rows]) if rows else []
     for (arm, logs, p), holm in zip(rows, adjusted):
@@ -219,6 +222,7 @@ def main():
     tables = verbs.add_parser("table")
     tables.add_argument("--out", type=pathlib.Path, required=True)
     tables.add_argument("--against", default="ours", choices=list(ARMS))
+    tables.add_argument("--after", type=int)
     tables.add_argument("--equal-tokens", action="store_true")
     verbs.add_parser("list")
     answers = verbs.add_parser("answer")  # by run --share
