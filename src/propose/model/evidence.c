@@ -26,7 +26,9 @@ static const struct named stalls[] = {{METRIC_STALL_LONG_PCT, "global memory"},
     {METRIC_STALL_SHORT_PCT, "shared memory"}, {METRIC_STALL_BARRIER_PCT, "barriers"},
     {METRIC_STALL_WAIT_PCT, "fixed latency of the instruction before"},
     {METRIC_STALL_MIO_PCT, "a full queue of the load/store unit"},
-    {METRIC_STALL_MATH_PCT, "a busy arithmetic pipe"}, {METRIC_STALL_OTHER_PCT, "other"}};
+    {METRIC_STALL_MATH_PCT, "a busy arithmetic pipe"},
+    {METRIC_STALL_OTHER_PCT,
+        "other (code fetched for the first time, fences, turns of other warps)"}};
 /* What is compared between two versions. */
 static const struct named compared[] = {{METRIC_WARP_INST, "warp instructions"},
     {METRIC_INST_TENSOR, "tensor instructions"}, {METRIC_GLOBAL_LD_SECTORS, "global load sectors"},

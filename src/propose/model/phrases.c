@@ -254,12 +254,14 @@ const char *phrase_experiences(
 const char *phrase_problem(struct arena *arena, const struct candidate *c)
 {
     struct str out = {0};
-    const char *log = c->compilation.log;
+    const char *log = c->compilation.log, *text = c->verdict_text ? c->verdict_text : "";
+    const char *found = c->explanation.nr_findings > 0 ? c->explanation.findings[0].text : "";
 
-    str_addf(&out, "Verdict: %s. %.*s\n", verdict_name(c->verdict), PROBLEM_BYTES,
-        c->verdict_text ? c->verdict_text : "");
-    if (c->explanation.nr_findings > 0 && c->verdict != VERDICT_NO_KERNEL)
-        str_addf(&out, "%s\n", c->explanation.findings[0].text);
+    /* The finding is the verdict, its text, and advice; a long text is cut there. */
+    if (c->verdict == VERDICT_NO_KERNEL || !strstr(found, text))
+        str_addf(&out, "Verdict: %s. %.*s\n", verdict_name(c->verdict), PROBLEM_BYTES, text);
+    if (*found && c->verdict != VERDICT_NO_KERNEL)
+        str_addf(&out, "Verdict: %s\n", found);
     if (c->verdict == VERDICT_NO_COMPILE && log && *log)
         str_addf(&out, "\nThe compiler's log:\n%.*s\n", PROBLEM_BYTES, log);
     return phrase_finish(arena, &out);

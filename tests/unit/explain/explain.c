@@ -936,6 +936,39 @@ static void test_every_verdict_becomes_one_finding(void **state)
     }
 }
 
+/* What to do follows from what went wrong, not from the verdict alone. */
+static void test_advice_fits_the_fault(void **state)
+{
+    static const struct {
+        enum verdict verdict;
+        const char *text, *advice, *not ;
+    } cases[] = {
+        {VERDICT_FAULT, "out of bounds: 4-byte read", "Guard the index", "arrives"},
+        {VERDICT_FAULT, "deadlock: warp 0 waits for a phase of the mbarrier at byte 8",
+            "Count who arrives", "Guard"},
+        {VERDICT_FAULT, "misaligned: 16-byte read", "multiples of the width", "Guard"},
+        {VERDICT_FAULT, "uninitialised: read of T, which nothing wrote", "not cleared", "Guard"},
+        {VERDICT_RACE, "write and read, no barrier between them", "Put a __syncthreads()", "fence"},
+        {VERDICT_RACE, "has a result register that was written after the last wgmma.fence",
+            "wgmma.fence stand", "__syncthreads"},
+        {VERDICT_RACE, "write and read, no fence and atomic hand the one on to the other",
+            "Writer: ", "Put a __syncthreads()"},
+        {VERDICT_RACE, "nothing orders the blocks of one launch", "second launch",
+            "Put a __syncthreads()"},
+        {VERDICT_LAUNCH_FAILED, "60480 bytes of static shared memory, the limit is 49152",
+            "extern __shared__", "Fit the block"},
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        candidate_fail(&f->c, cases[i].verdict, 12, "k.cu:12: %s", cases[i].text);
+        const char *text = explain(f)->findings[0].text;
+
+        assert_non_null(strstr(text, cases[i].advice));
+        assert_null(strstr(text, cases[i].not ));
+    }
+}
+
 static void test_long_verdict_is_cut(void **state)
 {
     struct fixture *f = *state;
@@ -1004,6 +1037,7 @@ int main(void)
         TEST(test_priors_follow_the_time_of_kernels),
         TEST(test_priors_do_not_repeat),
         TEST(test_every_verdict_becomes_one_finding),
+        TEST(test_advice_fits_the_fault),
         TEST(test_long_verdict_is_cut),
     };
 
