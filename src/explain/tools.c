@@ -1,4 +1,5 @@
 /* Owns the table of tools, the choice of those that may run, and the making of findings. */
+#include "explain/limits.h"
 #include "explain/tool.h"
 
 #include "base/mem.h"
@@ -456,6 +457,8 @@ struct finding *finding_add(const struct tool_input *in, struct finding_list *ou
     }
     if (has_cure(in, out->tool)) {
         finding_cite(finding, in, out->tool->without);
+        finding->left_ns = value(in, out->tool->without);
+        finding->left = in->n->left[out->tool->without - METRIC_WITHOUT_CONFLICTS];
     }
     if (out->tool->remains) {
         finding_bound(in, finding, least_of_profile(in, out->tool->remains));
@@ -475,6 +478,21 @@ struct finding *finding_add_wait(
         fmin(0.6 * fmin(pct / 100, 1), tool_headroom(in)));
 }
 
+/* " Without it: 24.2 us, limited by the load/store unit (81% busy)." Of one launch where the
+ * finding is of several. */
+static void say_what_is_left(struct finding *finding)
+{
+    const size_t len = strlen(finding->text);
+    struct str left = {0};
+
+    limits_say(&finding->left, &left);
+    if (finding->left_ns > 0 && left.len > 0) {
+        snprintf(finding->text + len, sizeof(finding->text) - len, " Without it%s: %.3g us, %s.",
+            finding->launch ? ", the launch" : "", finding->left_ns / 1e3, str_text(&left));
+    }
+    str_finish(&left);
+}
+
 void finding_say(struct finding *finding, const char *format, ...)
 {
     size_t len = 0;
@@ -490,6 +508,7 @@ void finding_say(struct finding *finding, const char *format, ...)
     va_start(ap, format);
     vsnprintf(finding->text + len, sizeof(finding->text) - len, format, ap);
     va_end(ap);
+    say_what_is_left(finding);
 }
 
 void finding_cite_all(
