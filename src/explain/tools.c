@@ -57,7 +57,7 @@ const struct tool tools[] = {
     {"instruction_overhead", 3, IN_ALL, NEEDS(METRIC_THREAD_INST, METRIC_INST_INTEGER, METRIC_INST_CONTROL), examine_overhead, remains_work, false, METRIC_WITHOUT_OVERHEAD, 0.5},
     {"latency", 3, IN_ALL, NEEDS(METRIC_STALL_LONG_PCT), examine_latency, remains_work, false, METRIC_WITHOUT_LATENCY, 0.6},
     {"cache_misses", 3, IN_ALL, NEEDS(METRIC_L1_HIT_PCT, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_UNIQUE_BYTES), examine_cache, remains_work, false, METRIC_WITHOUT_MISSES, 1},
-    {"bandwidth", 3, IN_MEMORY | IN_MIXED, NEEDS(METRIC_DRAM_PCT, METRIC_DRAM_BYTES), examine_bandwidth, remains_bytes, true, METRIC_WITHOUT_DRAM, 0.5},
+    {"bandwidth", 3, IN_MEMORY | IN_MIXED, NEEDS(METRIC_DRAM_PCT, METRIC_DRAM_BYTES), examine_bandwidth, remains_bytes, true},
 };
 // clang-format on
 const unsigned nr_tools = ARRAY_SIZE(tools);
