@@ -1,5 +1,5 @@
-/* Owns the details of a launch: units by their own time, instructions, accesses, waiting, and what
- * would remain without each cause. */
+/* Owns the details of a launch: units by their own time, instructions, accesses, lines, waiting,
+ * and what would remain without each cause. */
 #include "explain/limits.h"
 #include "explain/remains.h"
 #include "explain/views/views.h"
@@ -126,6 +126,86 @@ static void add_waits(struct str *out, const struct counters *n, bool markdown)
     str_add_char(out, '\n');
 }
 
+/* ---- lines ---- */
+
+enum { LINES_SHOWN = 8 };
+/* Of the instructions or of the waiting. */
+static const double LEAST_OF_LINE = 0.03;
+
+struct line_share {
+    const struct line_cost *line;
+    double inst, waits; /* of the launch's, 0..1 */
+};
+
+static int by_share(const void *a, const void *b)
+{
+    const struct line_share *x = a, *y = b;
+    const double p = fmax(x->inst, x->waits), q = fmax(y->inst, y->waits);
+
+    return p != q ? (p < q) - (p > q)
+                  : (x->line->line > y->line->line) - (x->line->line < y->line->line);
+}
+
+static void add_of_line(struct str *out, const char *what, double count, double warps)
+{
+    if (count / warps >= 0.05) {
+        str_addf(out, ", %s %.3g", what, count / warps);
+    }
+}
+
+static void add_line(struct str *out, const struct line_share *l, double warps)
+{
+    const struct line_cost *line = l->line;
+
+    str_addf(out, "line %u: %.4g instructions a warp (%.0f%%), %.3g lanes", line->line,
+        line->warp_inst / warps, 100 * l->inst, line->thread_inst / fmax(line->warp_inst, 1));
+    add_of_line(out, "integer", line->integer_inst / 32, warps);
+    add_of_line(out, "conversions", line->conversion_inst / 32, warps);
+    add_of_line(out, "special functions", line->special_inst / 32, warps);
+    add_of_line(out, "f64", line->fp64_inst / 32, warps);
+    add_of_line(out, "global accesses", line->global_requests, warps);
+    add_of_line(out, "of sectors", line->global_sectors, warps);
+    add_of_line(out, "shared accesses", line->shared_requests, warps);
+    add_of_line(out, "of wavefronts", line->shared_wavefronts, warps);
+    add_of_line(out, "local accesses", line->local_requests, warps);
+    add_of_line(out, "atomics", line->atomics, warps);
+    add_of_line(out, "barriers", line->barriers, warps);
+    str_addf(out, "; %.0f%% of the waiting\n", 100 * l->waits);
+}
+
+/* What each source line costs, of a warp. */
+static void add_lines(
+    struct str *out, struct arena *arena, const struct counters *n, double warps, bool markdown)
+{
+    struct line_share *all = arena_array(arena, n->nr_lines + 1u, sizeof(*all));
+    double inst = 0, waits = 0;
+    unsigned nr = 0;
+
+    for (unsigned i = 0; i < n->nr_lines; i++) {
+        inst += n->lines[i].warp_inst;
+        waits += n->lines[i].stall_cycles;
+    }
+    for (unsigned i = 0; i < n->nr_lines; i++) {
+        const struct line_cost *line = &n->lines[i];
+        const struct line_share share = {line, inst > 0 ? line->warp_inst / inst : 0,
+            waits > 0 ? line->stall_cycles / waits : 0};
+
+        if (line->line > 0 && fmax(share.inst, share.waits) >= LEAST_OF_LINE) {
+            all[nr++] = share;
+        }
+    }
+    if (nr == 0) {
+        return;
+    }
+    qsort(all, nr, sizeof(all[0]), by_share);
+    begin_line(out, markdown, "by line");
+    str_add_char(out, '\n');
+    for (unsigned i = 0; i < nr && i < LINES_SHOWN; i++) {
+        str_add(out, markdown ? "  - " : "      ");
+        add_line(out, &all[i], warps);
+    }
+}
+
 /* ---- without a cause ---- */
 
 struct without {
@@ -185,7 +265,7 @@ static void add_time(struct str *out, const struct chip *chip, const struct coun
     str_add_char(out, '\n');
 }
 
-void view_detail(struct str *out, const struct chip *chip, const char *kernel,
+void view_detail(struct str *out, struct arena *arena, const struct chip *chip, const char *kernel,
     const struct counters *n, bool markdown)
 {
     const double warps = get(n, METRIC_WARPS_LAUNCHED);
@@ -199,6 +279,7 @@ void view_detail(struct str *out, const struct chip *chip, const char *kernel,
     if (warps > 0) {
         add_instructions(out, n, warps, markdown);
         add_accesses(out, n, warps, markdown);
+        add_lines(out, arena, n, warps, markdown);
     }
     add_waits(out, n, markdown);
     add_cures(out, n, markdown);

@@ -104,7 +104,7 @@ static void print_details(
     const unsigned nr = launch_groups(profile, c->arena, groups, MOST_GROUPS, LEAST_SHARE);
 
     for (unsigned i = 0; i < nr; i++) {
-        view_detail(out, chip, profile->configs[groups[i].longest].kernel,
+        view_detail(out, c->arena, chip, profile->configs[groups[i].longest].kernel,
             &profile->launches[groups[i].longest], markdown);
     }
 }

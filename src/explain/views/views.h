@@ -49,9 +49,9 @@ void view_say_equal(struct str *out, enum provenance from, const char *before, c
 void view_figures(struct str *out, const struct chip *chip, const struct counters *n);
 
 /* Several lines on one launch: the time that each unit needs by itself, instructions and accesses
- * of a warp, what warps wait for, and the time without each cause (core/cures.def) with what limits
- * it then. */
-void view_detail(struct str *out, const struct chip *chip, const char *kernel,
+ * of a warp, the costliest lines, what warps wait for, and the time without each cause
+ * (core/cures.def) with what limits it then. */
+void view_detail(struct str *out, struct arena *arena, const struct chip *chip, const char *kernel,
     const struct counters *n, bool markdown);
 
 /* Time first, of each launch where there are several; then the first three findings and those of
