@@ -15,7 +15,7 @@
 enum { MOST_SIZES = 4, MOST_ARRAYS = 3, MOST_GROUPS = 8, UNITS_SHOWN = 4 };
 static const int64_t least_size = 32, most_size = 1 << 25;
 
-struct asking {
+struct other_runs {
     struct workbench *bench;
     const struct candidate *c;
     uint64_t seed;
@@ -23,7 +23,8 @@ struct asking {
     struct arena *arena;
 };
 
-static bool run_once(struct asking *a, const struct task *task, const char *change, struct err *err)
+static bool run_once(
+    struct other_runs *a, const struct task *task, const char *change, struct err *err)
 {
     struct candidate *c = arena_alloc(a->arena, sizeof(*c));
 
@@ -39,7 +40,7 @@ static bool run_once(struct asking *a, const struct task *task, const char *chan
 
 /* ---- sizes ---- */
 
-static const char *with_size(const struct asking *a, const struct binding *size, int64_t value)
+static const char *with_size(const struct other_runs *a, const struct binding *size, int64_t value)
 {
     return task_with_value(
         a->arena, a->c->task->source, size->name, arena_printf(a->arena, "%lld", (long long)value));
@@ -48,7 +49,7 @@ static const char *with_size(const struct asking *a, const struct binding *size,
 /* A size that is a plain number, at another value: one that follows from others stays tied to them.
  */
 static bool size_at(
-    const struct asking *a, const struct binding *size, int64_t value, struct task *changed)
+    const struct other_runs *a, const struct binding *size, int64_t value, struct task *changed)
 {
     const struct task *task = a->c->task;
     const char *same = with_size(a, size, size->value), *source = with_size(a, size, value);
@@ -58,7 +59,7 @@ static bool size_at(
            task_parse(changed, a->arena, task->path, source, strlen(source), &ignored);
 }
 
-static bool try_sizes(struct asking *a, struct err *err)
+static bool try_sizes(struct other_runs *a, struct err *err)
 {
     static const struct {
         int64_t times, over;
@@ -101,7 +102,7 @@ static bool is_integer(enum elem elem)
 }
 
 static bool with_contents(
-    struct asking *a, unsigned array, struct gen gen, const char *words, struct err *err)
+    struct other_runs *a, unsigned array, struct gen gen, const char *words, struct err *err)
 {
     struct task *task = arena_alloc(a->arena, sizeof(*task));
     struct task_array *arrays;
@@ -115,7 +116,8 @@ static bool with_contents(
 }
 
 /* In order, all the same, a 64th of the range. */
-static bool try_integers(struct asking *a, unsigned i, int64_t low, int64_t high, struct err *err)
+static bool try_integers(
+    struct other_runs *a, unsigned i, int64_t low, int64_t high, struct err *err)
 {
     struct gen same = {.kind = GEN_CONSTANT, .a = (double)(low + (high - low) / 2)};
     struct gen order = {.kind = GEN_SORTED, .a = (double)low, .b = (double)high};
@@ -134,7 +136,7 @@ static bool try_integers(struct asking *a, unsigned i, int64_t low, int64_t high
                    err));
 }
 
-static bool try_array(struct asking *a, unsigned i, const struct env *env, struct err *err)
+static bool try_array(struct other_runs *a, unsigned i, const struct env *env, struct err *err)
 {
     const struct task_array *array = &a->c->task->arrays[i];
     const struct gen *gen = &array->gen;
@@ -167,7 +169,7 @@ static bool try_array(struct asking *a, unsigned i, const struct env *env, struc
     }
 }
 
-static bool try_contents(struct asking *a, struct err *err)
+static bool try_contents(struct other_runs *a, struct err *err)
 {
     const struct task *task = a->c->task;
     const struct env env = plan_env(a->arena, &task->plan, &task->timed);
@@ -188,7 +190,7 @@ static bool try_contents(struct asking *a, struct err *err)
 bool what_if_run(struct workbench *bench, const struct candidate *c, uint64_t seed,
     struct what_if *out, struct err *err)
 {
-    struct asking a = {.bench = bench, .c = c, .seed = seed, .out = out, .arena = c->arena};
+    struct other_runs a = {.bench = bench, .c = c, .seed = seed, .out = out, .arena = c->arena};
 
     return try_sizes(&a, err) && try_contents(&a, err);
 }
