@@ -194,20 +194,21 @@ def generate(args):
 
 
 def tell(made, args):
-    """The set with what the program says of its kernels; with --split dev of those that are looked at alone."""
+    """The set with what the program says of its kernels; with --tell of those of one part."""
     program = asking.Program(args.binary, args.work / "asked")
-    sheets = {name: s for name, s in made["sheets"].items() if args.split != "dev" or s["split"] == "dev"}
+    part = args.split if args.tell else "all"
+    sheets = {name: s for name, s in made["sheets"].items() if part in (s["split"], "all")}
     asked = [q for q in made["questions"] if q["sheet"] in sheets]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         texts = dict(zip(sheets, pool.map(lambda s: program.tell(s["text"]), sheets.values())))
         extras = list(pool.map(lambda q: q["told"] and getattr(program, q["told"][0])(*q["told"][1:]), asked))
     donors = other_part({name: s["split"] for name, s in sheets.items()}, made["seed"])
     for name, sheet in sheets.items():
-        sheet["told"] |= {OURS: texts[name], "other": texts.get(donors[name], "")}
+        sheet["told"] |= {OURS: texts[name], "other": texts[donors[name]]}
     for q, extra in zip(asked, extras):
         q["extra"] |= {OURS: extra} if extra else {}
     borrow(made["questions"])
-    return made | {"told": args.commit if args.split != "dev" else f"{args.commit} (dev)"}
+    return made | {"told": args.commit}
 
 
 def other_part(split, seed):
