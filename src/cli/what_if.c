@@ -12,8 +12,14 @@
 #include <jansson.h>
 #include <string.h>
 
-enum { MOST_SIZES = 4, MOST_ARRAYS = 3, MOST_GROUPS = 8, UNITS_SHOWN = 4 };
-static const int64_t least_size = 32, most_size = 1 << 25;
+enum {
+    LEAST_VALUE = 32,
+    MOST_VALUE = 1 << 25,
+    MOST_SIZES = 4,
+    MOST_ARRAYS = 3,
+    MOST_GROUPS = 8,
+    UNITS_SHOWN = 4
+};
 
 struct other_runs {
     struct workbench *bench;
@@ -62,9 +68,10 @@ static bool size_at(
 static bool try_sizes(struct other_runs *a, struct err *err)
 {
     static const struct {
-        int64_t times, over;
+        int64_t times, over, most; /* of the size as it is */
         const char *name;
-    } factors[] = {{3, 32, "3/32"}, {3, 8, "3/8"}, {3, 1, "3"}};
+    } factors[] = {{3, 32, MOST_VALUE, "3/32"}, {3, 8, MOST_VALUE, "3/8"}, {3, 1, MOST_VALUE, "3"},
+        {12, 1, 2048, "12"}};
     const struct task *task = a->c->task;
     bool ok = true;
 
@@ -75,7 +82,8 @@ static bool try_sizes(struct other_runs *a, struct err *err)
             const int64_t value = size->value * factors[k].times / factors[k].over;
             struct task *changed = arena_alloc(a->arena, sizeof(*changed));
 
-            if (value >= least_size && value <= most_size && size_at(a, size, value, changed))
+            if (size->value <= factors[k].most && value >= LEAST_VALUE && value <= MOST_VALUE &&
+                size_at(a, size, value, changed))
                 ok = run_once(a, changed,
                     arena_printf(a->arena, "%s = %lld (%s times)", size->name, (long long)value,
                         factors[k].name),

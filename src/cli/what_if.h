@@ -1,9 +1,9 @@
 /* `keet-opt explain K.cu --what-if`: the kernel at other sizes and on other contents of its integer
  * inputs, each run once at the timed size and not compared with anything.
  *
- * Sizes: each plain number of the `size` lines at 3/32, 3/8 and 3 times its value. Contents, by
- * what the task declares:
- *   integers(a, b)  in rising order; all the same; from the lowest 64th of the range
+ * Sizes: each plain number of the `size` lines at 3/32, 3/8 and 3 times its value, and numbers up
+ * to 2048 at 12 times: small sizes are further from where a trend holds. Contents, by what the task
+ * declares: integers(a, b)  in rising order; all the same; from the lowest 64th of the range
  *   sorted(a, b)    evenly spaced from a to b
  *   permutation()   0, 1, 2, ...
  *   iota()          an order by lot
