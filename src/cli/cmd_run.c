@@ -6,6 +6,7 @@
 #include "cli/load_task.h"
 #include "cli/parts.h"
 #include "cli/run_sanitize.h"
+#include "cli/what_if.h"
 #include "core/inputs.h"
 #include "core/npy.h"
 #include "device/run.h"
@@ -31,6 +32,7 @@ struct single {
     struct hypotheses expected;    /* explain */
     struct model_explanation said; /* explain --model */
     bool has_said;
+    struct what_if other; /* explain --what-if */
     struct device_findings findings;
 };
 
@@ -251,6 +253,8 @@ static void print_json(struct str *out, const struct single *one)
     json_object_set_new(root, "hypotheses", hypotheses_json(&one->expected));
     if (one->has_said)
         json_object_set_new(root, "model", model_explanation_json(&one->said));
+    if (one->options->what_if)
+        json_object_set_new(root, "what_if", what_if_json(&one->other));
     json_add(out, root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 }
 
@@ -282,6 +286,7 @@ static void print(struct str *out, const struct single *one)
             print_hypotheses(out, one);
         if (one->has_said)
             model_explanation_print(out, &one->said, o->markdown);
+        what_if_print(&one->other, &one->c, out, o->markdown);
     }
 }
 
@@ -303,12 +308,20 @@ static void draw_roofline(const struct single *one)
     str_finish(&text);
 }
 
+static bool ask_what_if(struct single *one, struct err *err)
+{
+    const struct options *o = one->options;
+
+    return !o->what_if || one->c.verdict != VERDICT_OK ||
+           what_if_run(one->bench, &one->c, o->seed, &one->other, err);
+}
+
 bool cmd_run(const struct options *options, int *status, struct err *err)
 {
     struct single one = {.options = options};
     struct str text = {0};
     const bool ok = open_parts(&one, err) && evaluate(&one, err) && run_tools(&one, err) &&
-                    ask_model(&one, err);
+                    ask_model(&one, err) && ask_what_if(&one, err);
 
     if (ok) {
         if (one.c.verdict != VERDICT_OK || one.findings.nr > 0)

@@ -115,6 +115,7 @@ struct options {
     unsigned port;           /* of the page; 0: any */
     const char *fail_if[OPTIONS_MAX_FLAGS]; /* compare: limits, as given */
     unsigned nr_fail_if;
+    bool what_if;      /* explain: other sizes and contents, too */
     const char *sweep; /* explain: the parameter's name, as given; NULL: found out */
     const char *as;    /* report: "html", "md", "json", NULL: html; export: its format */
     const char *args;  /* of a file with host code: "1024 100"; NULL: none given */

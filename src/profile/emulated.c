@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* A model of time that is further off than this knows little of what a cause costs. */
@@ -123,6 +124,7 @@ static void take_metrics(struct counters *to, const struct counters *emulated)
         else if (mark(c->from) != PROV_ABSENT)
             counters_set(to, (enum metric)m, c->value, mark(c->from));
     }
+    memcpy(to->left, emulated->left, sizeof(to->left));
     to->blocks_run = emulated->blocks_run;
     to->blocks_all = emulated->blocks_all;
 }
