@@ -71,6 +71,7 @@ struct propose_options {
     bool forbid_fast_math;
     uint32_t smem_per_block_bytes; /* that a rewrite may use; 0: as much as an H100's block has */
     const struct chip *chip;       /* NULL: no model is asked, and no prompt shown */
+    const struct chip *runs_on;    /* moves that it lacks are left out; NULL: none is */
     /* Specs of models (llm.h). None: rewriter and tuner only. Several: a bandit chooses. */
     const char *const *models;
     unsigned nr_models;

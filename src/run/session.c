@@ -186,8 +186,9 @@ static bool open_propose(struct session *s, struct err *err)
             "the folder that holds it");
     propose_options.prompts_dir = arena_strdup(s->arena, prompts);
     free(prompts);
+    propose_options.runs_on = workbench_chip(s->bench);
     if (o->nr_models > 0 || o->show_prompt)
-        propose_options.chip = workbench_chip(s->bench);
+        propose_options.chip = propose_options.runs_on;
     s->journal =
         (struct propose_journal){s, save_call, in_flight_surround_again, in_flight_load_node};
     propose_options.journal = &s->journal;
