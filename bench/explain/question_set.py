@@ -291,7 +291,9 @@ def score(made, answers, split):
 
 
 def result_text(made, verdicts, title, who, titles):
-    lines = [f"# {title}", "", f"`bench/explain/questions.py` at commit {made['commit']}, seed {made['seed']}, emulated H100; "
+    told = made.get("told") or made["commit"]  # the old set tells nothing of its own
+    by = "" if told == made["commit"] else f", explanations of commit {told}"
+    lines = [f"# {title}", "", f"`bench/explain/questions.py` at commit {made['commit']}{by}, seed {made['seed']}, emulated H100; "
              f"{who}. {verdicts['all'][next(iter(verdicts['all']))]['of']} questions; guessing gets a quarter of those with choices.", ""]
     for kind, rows in verdicts.items():
         lines += [f"## {titles.get(kind, 'All questions')}", "",
@@ -345,8 +347,8 @@ def write_results(args, name, made, texts, titles):
     asked = [{k: q[k] for k in keys if k in q} | {"answers": {a: answers[a].get(q["id"]) for a in answers}}
              for q in made["questions"] if args.split in (q["split"], "all")]
     (args.out / f"questions_{name}.json").write_text(json.dumps(
-        {"commit": made["commit"], "seed": made["seed"], "split": args.split, "verdicts": verdicts, "questions": asked},
-        indent=1) + "\n")
+        {"commit": made["commit"], "told": made.get("told"), "seed": made["seed"], "split": args.split, "verdicts": verdicts,
+         "questions": asked}, indent=1) + "\n")
     for arm, said in answers.items():
         lines = [f"{i} {answer}" for i, answer in sorted(said.items())]
         (kept / f"{arm}.txt").write_text("\n".join(lines) + "\n")
