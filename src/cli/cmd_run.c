@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "cli/load_task.h"
 #include "cli/parts.h"
+#include "cli/run_moves.h"
 #include "cli/run_sanitize.h"
 #include "core/inputs.h"
 #include "core/npy.h"
@@ -273,8 +274,29 @@ static void print(struct str *out, const struct single *one)
     }
 }
 
+static bool list_moves(const struct options *options, struct err *err)
+{
+    struct arena *arena = arena_create();
+    struct task task;
+    struct candidate c;
+    struct str text = {0};
+    bool ok = load_task(&task, arena, options, err);
+
+    if (ok) {
+        candidate_begin(&c, arena, &task, options->seed);
+        ok = moves_list(&c, options->json, &text, err);
+    }
+    if (ok)
+        fputs(str_text(&text), stdout);
+    str_finish(&text);
+    arena_destroy(arena);
+    return ok;
+}
+
 bool cmd_run(const struct options *options, int *status, struct err *err)
 {
+    if (options->moves)
+        return list_moves(options, err);
     struct single one = {.options = options};
     struct str text = {0};
     const bool ok = open_parts(&one, err) && evaluate(&one, err) && run_tools(&one, err) &&
