@@ -62,6 +62,11 @@ class Program:
         path = self.place(text, {})
         return self.tidy(self.say("explain", path, "-v"), path)
 
+    def tell(self, text):
+        """What ours shows of a kernel: its explanation, with runs at other sizes and contents than any that are asked about."""
+        path = self.place(text, {})
+        return self.tidy(self.say("explain", path, "-v", "--what-if"), path)
+
     def compare(self, old, new):
         """What changed, and the figures of both; what each version's own explanation says beside them is left out."""
         said = self.tidy(self.say("explain", self.place(old, {}), self.place(new, {})), None)

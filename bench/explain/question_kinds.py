@@ -1,7 +1,8 @@
 """Questions whose answers come from running what is asked of: eight kinds, each from a kernel without names.
 
 A generator takes (kernel, rng) and returns questions: {"kind", "text", "choices", "right", "label" (what kind of answer
-it is, for balance), "extra" ({arm: what the arm shows beside the kernel's own}), "asks", "shows" (keys of the kernel
+it is, for balance), "extra" ({arm: what the arm shows beside the kernel's own}), "told" (what makes ours of these: a method of the program
+and its arguments), "asks", "shows" (keys of the kernel
 texts whose runs the answer comes from, and of those whose runs the extra shows)}. With choices, right is an index;
 without, a number, and "low" and "high" bound the numbers that count as right."""
 
@@ -59,8 +60,8 @@ def chosen(rng, right, wrong):
     return options.index(right), options
 
 
-def make(kind, text, right, choices, label=None, extra=None, asks=(), shows=()):
-    return {"kind": kind, "text": text, "choices": choices, "right": right, "label": label or str(right),
+def make(kind, text, right, choices, label=None, extra=None, told=None, asks=(), shows=()):
+    return {"kind": kind, "text": text, "choices": choices, "right": right, "label": label or str(right), "told": told,
             "extra": extra or {}, "asks": sorted(map(key, asks)), "shows": sorted(map(key, shows))}
 
 
@@ -185,7 +186,7 @@ def best_of_four(kernel, pool, large, rng):
 def edit(kernel, rng):
     """Four edits of one kernel, whose gains lie apart, the second best of which does not stand out."""
     large = children(kernel)
-    pools = [grid(kernel, rng), grid(kernel, rng), large + settings(kernel)]
+    pools = [grid(kernel, rng), large + settings(kernel)]
     out = [best_of_four(kernel, pool, large, rng) for pool in pools]
     best = {q["choices"][q["right"]]: q for q in out if q}
     return list(best.values())
@@ -249,7 +250,8 @@ def swept(kernel, name, values):
     """What the arms with runs show of a size at values that are not asked about."""
     texts = [kernel.with_size(name, v) for v in values]
     table = asking.table([kernel.program.profile(t) for t in texts], [f"{name} = {v}" for v in values])
-    return {"extra": {"findings": kernel.program.sweep(kernel.text, name, values), "counters": table}, "shows": texts}
+    told = ("sweep", kernel.text, name, values)
+    return {"extra": {"findings": kernel.program.sweep(*told[1:]), "counters": table}, "told": told, "shows": texts}
 
 
 def launch(kernel, rng):
@@ -321,11 +323,11 @@ def count_of(kernel, extents):
 
 
 def other_data(kernel, row, rng):
-    """[(in words, contents, files)] for an input that holds `row`."""
+    """[(in words, contents, files)] for an input that holds `row`: other contents than those that --what-if tries."""
     _, _, kind, extents, how, args = row
     total, sizes = count_of(kernel, extents)
     if how in ("permutation", "iota"):
-        other = [("iota() (0, 1, 2, ...)", "iota()", {}), ("permutation() (0 to n-1 in an order by lot)", "permutation()", {})]
+        other = []
         if kind == "i32" and total <= 1 << 21:
             near = [i ^ rng.randrange(8) for i in range(total // 8 * 8)]
             step = [(i * 32 + i * 32 // total) % total for i in range(total)]
@@ -339,11 +341,9 @@ def other_data(kernel, row, rng):
     low, high = (eval(a.replace("/", "//"), {"__builtins__": {}}, sizes) for a in args.split(","))
     if how == "sorted":
         skew = [low + int((high - low) * (i / (total - 1)) ** 3) for i in range(total)]
-        return [(f"evenly spaced from {low} to {high}", f"iota({low}, {(high - low) // (total - 1)})", {}),
-                (f"rising as the third power from {low} to {high}", 'file("d.npy")', {"d.npy": skew})] if total <= 1 << 21 else []
+        return [(f"rising as the third power from {low} to {high}", 'file("d.npy")', {"d.npy": skew})] if total <= 1 << 21 else []
     span = high - low + 1
-    other = [(f"sorted({low}, {high}) (the same range, rising)", f"sorted({low}, {high})", {}),
-             (f"all of them {low + span // 2}", f"constant({low + span // 2})", {})]
+    other = []
     for part in (16, 256):
         if span >= 4 * part:
             other.append((f"integers({low}, {low + span // part - 1}) (a range of one {part}th)",
@@ -396,7 +396,7 @@ def differs(kernel, rng):
             extra = {"findings": said, "counters": asking.table([kernel.base, new], ["before", "after"])}
             out.append(number("differs", f"A second version is about as fast. How many times what it was does this counter become: "
                               f"{words}? A number, right within 10%.\n{what}", ratio, 0.1, label=words, extra=extra, asks=[text],
-                              shows=[text]))
+                              shows=[text], told=("compare", kernel.text, text)))
     return out
 
 

@@ -36,8 +36,9 @@ the question's number, a space, one letter or one plain number. Examples: Q001 B
 """
 
 
-def families(seed, only):
-    """Files in an order by lot: the suite, those in asked/, some planted ones; and the other planted ones."""
+def families(seed, only, nr=None):
+    """Files in an order by lot: the suite, those in asked/, some planted ones; and the other planted ones. nr: so many of
+    each part alone."""
     rng = random.Random(seed)
     planted = [p for folder in ("tests/explain/kernels", "tests/explain/heldout/kernels")
                for p in sorted((ROOT / folder).glob("*.cu")) if not cured(p).exists()]
@@ -46,6 +47,9 @@ def families(seed, only):
     rng.shuffle(paths)
     if only:
         return [p for p in paths if p.stem in only], []
+    if nr:
+        parts = [[p for p in paths if (p.stem in LOOKED) == looked][:n] for looked, n in zip((True, False), nr)]
+        return parts[0] + parts[1], []
     return paths, planted[PLANTED:]
 
 
@@ -54,9 +58,10 @@ def cured(path):
     return path.parent.parent / "cured" / path.name
 
 
-def with_cures(seed, only):
-    """Planted kernels that have a cure by hand. Those of the second blind set are not looked at, nor two thirds of the rest."""
-    rng = random.Random(f"{seed} cures")
+def with_cures(only):
+    """Planted kernels that have a cure by hand. Those of the second blind set are not looked at, nor two thirds of the rest,
+    by one lot for all seeds."""
+    rng = random.Random("6 cures")
     for folder in ("tests/explain/kernels", "tests/explain/blind2/kernels"):
         for path in sorted((ROOT / folder).glob("*.cu")):
             looked = "blind2" not in folder and rng.random() < DEV
@@ -169,27 +174,41 @@ def generate(args):
     """The new set."""
     program = asking.Program(args.binary, args.work / "asked")
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        joined, rest = families(args.seed, args.only)
-        found = [x for f in pool.map(lambda p: of_family(p, program, args), joined) for x in f]
+        joined, rest = families(args.seed, args.only, args.families)
+        cures = list(with_cures(args.only))
+        found = [x for f in pool.map(lambda c: of_cure(*c, program, args), cures) for x in f]
+        found += [x for f in pool.map(lambda p: of_family(p, program, args), joined) for x in f]
         found += [x for f in pool.map(lambda p: of_rest(p, program, args), rest) for x in f]
-        cures = list(with_cures(args.seed, args.only))
-        found += [x for f in pool.map(lambda c: of_cure(*c, program, args), cures) for x in f]
         picked = select(found, args.seed, "dev") + select(found, args.seed, "test")
         kernels = {k.name: k for k, _ in picked}
-        texts = dict(zip(kernels, pool.map(lambda k: program.explain(k.text), kernels.values())))
     split = {name: split_of(k) for name, k in kernels.items()}
-    donors = other_part(split, args.seed)
-    sheets = {name: {"split": split[name], "source": asking.anonymous.numbered(k.text), "told": {
-        "none": "", "generic": "", "counters": asking.table([k.base], [""]), OURS: texts[name], "other": texts[donors[name]]}}
-        for name, k in kernels.items()}
+    sheets = {name: {"split": split[name], "text": k.text, "source": asking.anonymous.numbered(k.text), "told": {
+        "none": "", "generic": "", "counters": asking.table([k.base], [""])}} for name, k in kernels.items()}
     questions = [dict(q, sheet=k.name, split=sheets[k.name]["split"]) for k, q in picked]
     questions.sort(key=lambda q: (q["split"], list(kernels).index(q["sheet"])))
     for i, q in enumerate(questions, 1):
         q["id"] = f"Q{i:03}"
-    borrow(questions)
     first = next(iter(kernels.values()))
-    return {"seed": args.seed, "commit": args.commit, "generic": generic_advice(program, first.text), "sheets": sheets,
+    return {"seed": args.seed, "commit": args.commit, "told": None, "generic": generic_advice(program, first.text), "sheets": sheets,
             "questions": questions}
+
+
+def tell(made, args):
+    """The set with what the program says of its kernels; with --tell of those of one part."""
+    program = asking.Program(args.binary, args.work / "asked")
+    part = args.split if args.tell else "all"
+    sheets = {name: s for name, s in made["sheets"].items() if part in (s["split"], "all")}
+    asked = [q for q in made["questions"] if q["sheet"] in sheets]
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        texts = dict(zip(sheets, pool.map(lambda s: program.tell(s["text"]), sheets.values())))
+        extras = list(pool.map(lambda q: q["told"] and getattr(program, q["told"][0])(*q["told"][1:]), asked))
+    donors = other_part({name: s["split"] for name, s in sheets.items()}, made["seed"])
+    for name, sheet in sheets.items():
+        sheet["told"] |= {OURS: texts[name], "other": texts[donors[name]]}
+    for q, extra in zip(asked, extras):
+        q["extra"] |= {OURS: extra} if extra else {}
+    borrow(made["questions"])
+    return made | {"told": args.commit}
 
 
 def other_part(split, seed):
@@ -219,7 +238,7 @@ def prompt(made, split, arm):
         if not asked:
             continue
         out += [f"\n# Kernel {list(made['sheets']).index(name) + 1}\n", sheet["source"]]
-        if sheet["told"][arm]:
+        if sheet["told"].get(arm):
             out += ["\nWhat is known of its profile:\n", sheet["told"][arm]]
         shown = None
         for q in asked:
@@ -292,10 +311,13 @@ def run(args, name, make, titles, ask):
     folder = args.work / name
     held = folder / "set.json"
     made = json.loads(held.read_text()) if held.exists() and not args.again else None
-    if not made or (made["seed"], made["commit"]) != (args.seed, args.commit):
+    if not made or made["seed"] != args.seed or (made["commit"] != args.commit and not args.tell):
         folder.mkdir(parents=True, exist_ok=True)
         made = make(args)
-        held.write_text(json.dumps(made, indent=1) + "\n")
+    if made.get("told", args.commit) != args.commit and not args.untold:
+        made = tell(made, args)
+    held.write_text(json.dumps(made, indent=1) + "\n")
+    if not args.untold:
         write_prompts(made, folder / "prompts")
     print(f"{len(made['questions'])} questions; prompts: {folder / 'prompts' / args.split}")
     texts = {}

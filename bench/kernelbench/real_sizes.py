@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """KernelBench's problems at their real sizes, without a card: a search from a plain kernel of ours, beside the times that KernelBench
-publishes for PyTorch on an H100 (bench/time/points.txt).
+publishes for PyTorch on an H100. The kernels are those of bench/time/points.txt and, for all other problems, chains.txt.
 
     real_sizes.py tasks FOLDER [NAME...]         writes FOLDER/NAME.cu and FOLDER/list.txt, for keet-opt campaign
+    real_sizes.py plain FOLDER [--jobs N]        times the plain kernels; what was timed is kept in FOLDER/plain.json; prints the table
     real_sizes.py score FOLDER RESULTS.json      prints the table in Markdown; what was judged is kept in FOLDER/judged.json
 
 A winner is judged anew: checked and timed with another seed than the search's, and timed once more at sizes that the search never saw,
 the first of the sizes at three eighths. Needs the package keet (src/python) and NumPy."""
 import argparse
+import concurrent.futures
+import hashlib
 import json
 import re
 import statistics
@@ -16,6 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "bench" / folder) for folder in ("time", "score", "explain")]
+import chains  # noqa: E402
 import points  # noqa: E402
 import stats  # noqa: E402
 from score import geomean, score  # noqa: E402
@@ -25,13 +29,21 @@ OTHER_SEED = 2
 
 
 def problems():
-    """The points that KernelBench timed: {name: row}, with its level and its name there."""
+    """What KernelBench timed: {name: row}, with its level, its name there, and whether PyTorch runs it as one plain kernel."""
     found = {}
     for row in points.read():
         named = SOURCE.match(row["source"])
         if named:
-            found[row["name"]] = dict(row, level=int(named[1]), problem=named[2])
+            found[row["name"]] = dict(row, level=int(named[1]), problem=named[2], plain=row["launches"] == 1)
+    have = {(row["level"], row["problem"]) for row in found.values()}
+    for name, row in chains.read().items():
+        if (row["level"], row["problem"]) not in have:
+            found[name] = dict(row, plain=False)    # cuBLAS, cuDNN, or several kernels
     return found
+
+
+def text_of(row):
+    return chains.text_of(row) if "chain" in row else points.text_of(row)
 
 
 def write_tasks(options):
@@ -39,16 +51,77 @@ def write_tasks(options):
     rows, lines = problems(), []
     unknown = set(options.names) - set(rows)
     if unknown:
-        sys.exit(f"no problem of points.txt: {', '.join(sorted(unknown))}")
+        sys.exit(f"no such problem: {', '.join(sorted(unknown))}")
     for name, row in rows.items():
         if options.names and name not in options.names:
             continue
         file = options.folder / f"{name}.cu"
-        text = points.text_of(row)
+        text = text_of(row)
         if not file.exists() or file.read_text() != text:
             file.write_text(text)
         lines.append(f"{file.resolve()} --name {name} --level {row['level']}\n")
     (options.folder / "list.txt").write_text("".join(lines))
+
+
+# ---- the plain kernels ----
+
+def time_one(name, text):
+    """{verdict, reason, time_ns, roofline_ns} of a kernel as it is."""
+    import keet as package
+    with package.Keet(processes=1, device="emu:h100", limit_s=1200) as keet:
+        try:
+            run = keet.explain(text)
+        except RuntimeError as error:    # it does not run at all
+            return name, {"verdict": "error", "reason": str(error).split("\n")[0]}
+    return name, {"verdict": run.verdict, "reason": run.reason, "time_ns": run.time_ns,
+                  "roofline_ns": (run.limits or {}).get("roofline_ns") or None}
+
+
+def time_plain(options):
+    kept = options.folder / "plain.json"
+    known, rows = json.loads(kept.read_text()) if kept.exists() else {}, problems()
+    texts = {name: text_of(row) for name, row in rows.items()}
+    marks = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+    waiting = [name for name in rows if known.get(name, {}).get("mark") != marks[name] or known[name]["verdict"] == "timeout"]
+    if not options.table:
+        options.folder.mkdir(parents=True, exist_ok=True)
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            for done in concurrent.futures.as_completed([pool.submit(time_one, name, texts[name]) for name in waiting]):
+                name, found = done.result()
+                known[name] = dict(found, mark=marks[name])
+                kept.write_text(json.dumps(known, indent=1))
+                print(f"{name}: {found['verdict']} {found.get('time_ns')}", file=sys.stderr, flush=True)
+    print("\n".join(plain_table(rows, {name: known[name] for name in rows if name in known})))
+
+
+def plain_table(rows, known):
+    timed = [dict(rows[name], **found, over_torch=rows[name]["measured_us"] * 1e3 / found["time_ns"],
+                  right=found["verdict"] == "ok") for name, found in known.items() if found["verdict"] == "ok"]
+    for level in sorted({row["level"] for row in rows.values()}):
+        of, all_of = [r for r in timed if r["level"] == level], [r for r in rows.values() if r["level"] == level]
+        if len(of) > 1:
+            pairs = [r["measured_us"] for r in of], [r["time_ns"] for r in of]
+            peaks = [r["roofline_ns"] / r["time_ns"] for r in of if r["roofline_ns"]]
+            yield (f"- Level {level}: {len(of)} of {len(all_of)} problems timed. PyTorch's measured time over the plain kernels' modelled time: "
+                   f"{sums(of, 'over_torch')}. Spearman of modelled against measured over all of them: {spearman(*pairs):.3f}. Of the roofline: "
+                   f"{100 * geomean(peaks):.0f}% (geometric mean of {len(peaks)}).")
+    single = [r for r in timed if r["plain"]]
+    if len(single) > 1:
+        errors = [max(r["over_torch"], 1 / r["over_torch"]) for r in single]
+        yield (f"- The {len(single)} operators that PyTorch runs as one plain kernel: Spearman of modelled against measured "
+               f"{spearman([r['measured_us'] for r in single], [r['time_ns'] for r in single]):.3f}; the model's error {geomean(errors):.3f} "
+               f"(geometric mean), at most {max(errors):.2f}.")
+    yield ""
+    yield "| level | problem | PyTorch, measured, us | plain kernels, modelled, us | modelled over measured | of the roofline |"
+    yield "|--:|---|--:|--:|--:|--:|"
+    for name, found in sorted(known.items(), key=lambda p: (rows[p[0]]["level"], int(rows[p[0]]["problem"].split("_")[0]))):
+        row = rows[name]
+        if found["verdict"] != "ok":
+            yield f"| {row['level']} | {row['problem']} | {row['measured_us']:.4g} | {found['verdict']}: {found['reason']} | | |"
+            continue
+        peak = f"{100 * found['roofline_ns'] / found['time_ns']:.0f}%" if found["roofline_ns"] else "-"
+        yield (f"| {row['level']} | {row['problem']} | {row['measured_us']:.4g} | {found['time_ns'] / 1e3:.4g} | "
+               f"{found['time_ns'] / 1e3 / row['measured_us']:.2f} | {peak} |")
 
 
 # ---- judging ----
@@ -128,7 +201,7 @@ def table(folder, results, judges):
     for task in tasks:
         row, found = known[task["task"]], verdicts[task["task"]]
         one = dict(found, name=row["problem"], level=row["level"], torch_us=row["measured_us"],
-                   launches=row["launches"], right=found["verdict"] == "ok", evaluated=task["evaluated"])
+                   plain=row["plain"], right=found["verdict"] == "ok", evaluated=task["evaluated"])
         if one["right"]:
             plain_us, best_us = found["plain_ns"] / 1e3, found["best_ns"] / 1e3
             one |= {"plain_us": plain_us, "best_us": best_us, "error": plain_us / row["measured_us"],
@@ -164,7 +237,7 @@ def summary_of(rows):
     errors = [max(r["error"], 1 / r["error"]) for r in right] or [1.0]
     yield (f"- The model's error where both times are known, plain kernel against PyTorch: {geomean(errors):.3f} (geometric mean), at most "
            f"{max(errors):.2f}. A figure of measured over modelled holds no better than this.")
-    single = [r for r in right if r["launches"] == 1]
+    single = [r for r in right if r["plain"]]
     if len(single) > 1:
         yield (f"- Spearman of modelled against measured over the {len(single)} operators that PyTorch runs as one plain kernel: "
                f"{spearman([r['torch_us'] for r in single], [r['plain_us'] for r in single]):.3f}.")
@@ -184,6 +257,10 @@ def main():
     tasks = parts.add_parser("tasks")
     tasks.add_argument("folder", type=Path)
     tasks.add_argument("names", nargs="*")
+    plain = parts.add_parser("plain")
+    plain.add_argument("folder", type=Path)
+    plain.add_argument("--jobs", type=int, default=1)
+    plain.add_argument("--table", action="store_true", help="the table of what was timed; time nothing")
     score = parts.add_parser("score")
     score.add_argument("folder", type=Path)
     score.add_argument("results", type=Path)
@@ -191,6 +268,9 @@ def main():
     options = parser.parse_args()
     if options.part == "tasks":
         write_tasks(options)
+        return
+    if options.part == "plain":
+        time_plain(options)
         return
     rows = table(options.folder, json.loads(options.results.read_text()), not options.as_searched)
     print("\n".join(summary_of(rows)), end="\n\n")

@@ -1,21 +1,23 @@
 #!/usr/bin/env bash
-# KernelBench without a card: a search for each problem that has a plain kernel of ours (bench/time/points.txt, 50 of level 1), at the
+# KernelBench without a card: a search for each problem that has plain kernels of ours (bench/time/points.txt, chains.txt), at the
 # problem's real sizes on the emulator, beside the times that KernelBench publishes for PyTorch on an H100.
 #
 #   bench/kernelbench/run.sh [--budget N] [--jobs N] [--out FOLDER] [NAME...]
+#   bench/kernelbench/run.sh --plain [--jobs N] [--out FOLDER]      times the plain kernels, without a search; FOLDER/plain.md
 #
 # Default: --budget 20 --jobs 1, all problems, results/kernelbench. Writes FOLDER/real_sizes.md. May be killed: the same command goes on.
 # The searches are in keet-out/kernelbench-BUDGET*.campaign; `keet-opt stop` ends one neatly, and the table is then made of what there
 # is. WORK=PATH stands for keet-out/kernelbench. No model is asked, and neither PyTorch nor KernelBench is needed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-budget=20 jobs=1 out=results/kernelbench names=()
+plain= budget=20 jobs=1 out=results/kernelbench names=()
 while [ $# -gt 0 ]; do
     case $1 in
+    --plain) plain=yes ;;
     --budget) budget=$2 && shift ;;
     --jobs) jobs=$2 && shift ;;
     --out) out=$2 && shift ;;
-    -*) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+    -*) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
     *) names+=("$1") ;;
     esac
     shift
@@ -26,6 +28,26 @@ export KEET_LIBRARY=$build/libkeet.so PYTHONPATH=src/python PYTHONDONTWRITEBYTEC
 python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || python=python3
 work=${WORK:-keet-out/kernelbench}
+if [ -n "$plain" ]; then
+    mkdir -p "$out" "$work"
+    new=$(mktemp -p "$work")
+    made=$(cd bench && python3 -c 'import stamp
+print("at commit", stamp.commit("src", "bench/kernelbench", "bench/time"), "on", stamp.processor())')
+    {
+        cat <<END
+# KernelBench's problems at their real sizes: plain kernels, without a search and without a card
+
+\`bench/kernelbench/run.sh --plain\` $made; seed 1. PyTorch's times are measured, by KernelBench on an H100
+(results/timing/H100_Modal, PyTorch 2.9 eager). Ours are modelled, by emu:h100, of plain kernels: products and convolutions are not tuned,
+and PyTorch's are.
+
+END
+        "$python" bench/kernelbench/real_sizes.py plain "$work" --jobs "$jobs"
+    } >"$new"
+    mv "$new" "$out/plain.md"
+    chmod 644 "$out/plain.md"
+    exit
+fi
 "$python" bench/kernelbench/real_sizes.py tasks "$work" "${names[@]}"
 campaign=$work-$budget$([ ${#names[@]} -eq 0 ] || printf -- '-%s' "${names[@]}").campaign
 made=$(cd bench && python3 -c 'import stamp

@@ -1,9 +1,10 @@
 """The time model against published measured tables, by executing kernels with the same access patterns.
 
-    tables.py --keet-opt PROGRAM [--out DIR]
+    tables.py --keet-opt PROGRAM [--chip hopper|a100|l40s] [--out DIR]
 
-The measured rows are figures of te42kyfo/gpu-benches (gpu-stream and gpu-l2-cache on an H200 at 1,980 MHz,
-gpu-latency on an H100 PCIe at 1,755 MHz); the kernels are ours. Exit status: 0 when each row is within 20%."""
+The measured rows are figures of te42kyfo/gpu-benches; the kernels are ours. hopper (the default): gpu-stream and gpu-l2-cache
+on an H200 at 1,980 MHz, gpu-latency on an H100 PCIe at 1,755 MHz. a100: all on an A100 80 GB at 1,410 MHz. l40s: all on an L40 at
+2,490 MHz, which is an L40S of a lower clock. Exit status: 0 when each row is within 20%."""
 
 import argparse
 import functools
@@ -31,6 +32,26 @@ LATENCY = {1: 34.2, 20: 34.1, 86: 34.3, 935: 265.5, 2956: 265.5, 206295: 650.0}
 L2 = {5632: 10325, 9728: 9917, 18432: 9774, 36864: 9477, 44032: 9105, 52736: 6467, 69632: 4201,
       159744: 3888, 340480: 3888}
 
+class Chip:
+    """What was measured on a chip, and which devices stand for it."""
+
+    def __init__(self, device, latency_device, nr_sms, ghz, measured_on, stream, latency, l2):
+        self.device, self.latency_device, self.nr_sms, self.ghz = device, latency_device, nr_sms, ghz
+        self.measured_on, self.stream, self.latency, self.l2 = measured_on, stream, latency, l2
+
+
+CHIPS = {
+    "hopper": Chip("emu:h200", "emu:h100", 132, 1.98, "H200 (stream, L2) and H100 PCIe (latency in cycles)", STREAM, LATENCY, L2),
+    "a100": Chip("emu:a100", "emu:a100", 108, 1.41, "A100 80 GB",
+                 {32: (85, 157, 221), 128: (325, 581, 799), 256: (619, 1026, 1372), 512: (1122, 1577, 1659), 768: (1490, 1678, 1710),
+                  1024: (1769, 1732, 1759)},
+                 {20: 36.1, 95: 36.3, 2956: 211.1, 32129: 424.5, 206295: 571.2},
+                 {5632: 5431, 18432: 5436, 28160: 5171, 33792: 3622, 40448: 2462, 52736: 1946, 159744: 1869}),
+    "l40s": Chip("emu:l40s", "emu:l40s", 142, 2.52, "L40",
+                 {32: (163, 298, 425), 128: (615, 772, 769), 256: (844, 792, 795), 512: (844, 778, 798), 768: (844, 770, 768)},
+                 {20: 36.1, 70: 36.3, 2956: 276.5, 71212: 281.9, 185030: 630.4},
+                 {5632: 5225, 36864: 5207, 91648: 5243, 110080: 1075, 159744: 846, 340480: 838}),
+}
 STREAM_KERNELS = {
     "read": ("double sum = 0;", "sum += a[i];", "if (sum == 123.0) b[0] = sum;", 8),
     "scale": ("", "b[i] = a[i] * 1.2;", "", 16),
@@ -38,15 +59,15 @@ STREAM_KERNELS = {
 }
 
 
-def stream(kind, threads):
+def stream(kind, threads, nr_sms):
     before, body, after, bytes_each = STREAM_KERNELS[kind]
-    n = 132 * threads * 400
+    n = nr_sms * threads * 400
     text = f"""#pragma keet size   N = {n}
 #pragma keet check  N = 4096
 #pragma keet in     A : f64[N] = constant(1)
 #pragma keet in     C : f64[N] = constant(1)
 #pragma keet inout  B : f64[N] = constant(0)
-#pragma keet launch stream<<<132, {threads}>>>(A, B, C, N)
+#pragma keet launch stream<<<{nr_sms}, {threads}>>>(A, B, C, N)
 __global__ void stream(const double *__restrict__ a, double *__restrict__ b, const double *__restrict__ c, size_t n)
 {{
     size_t step = (size_t)gridDim.x * blockDim.x;
@@ -94,10 +115,10 @@ __global__ void chase(const char *next, unsigned long long *last, int steps)
 """, steps
 
 
-def l2(kilobytes):
+def l2(kilobytes, nr_sms):
     chunk = 512 * 1024 // 16  # float4
     chunks = kilobytes // 512
-    blocks = max(2 * chunks, 132 * 8)
+    blocks = max(2 * chunks, nr_sms * 8)
     n = chunks * chunk
     text = f"""#pragma keet size   N = {n}
 #pragma keet check  N = {chunk}
@@ -168,23 +189,25 @@ def main():
     parser.add_argument("--keet-opt", required=True)
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--only", default="")
+    parser.add_argument("--chip", choices=CHIPS, default="hopper")
     args = parser.parse_args()
-    rows = []
+    chip, rows = CHIPS[args.chip], []
     temporary = tempfile.TemporaryDirectory()
     folder = pathlib.Path(temporary.name)
-    for threads, measured in STREAM.items():
+    for threads, measured in chip.stream.items():
         for kind, want in zip(STREAM_KERNELS, measured):
             if args.only in ("", "stream"):
-                text, rate = stream(kind, threads)
-                rows.append((f"stream {kind}, 132 x {threads} threads, GB/s", want, rate(run_again(args.keet_opt, "emu:h200", text, folder))))
-    for kilobytes, want in LATENCY.items() if args.only in ("", "latency") else ():
+                text, rate = stream(kind, threads, chip.nr_sms)
+                rows.append((f"stream {kind}, {chip.nr_sms} x {threads} threads, GB/s", want, rate(run_again(args.keet_opt, chip.device, text, folder))))
+    for kilobytes, want in chip.latency.items() if args.only in ("", "latency") else ():
         text, steps = latency(kilobytes, folder)
         twice = text.replace(f"STEPS = {steps}", f"STEPS = {2 * steps}")
-        cycles = (run_again(args.keet_opt, "emu:h100", twice, folder) - run_again(args.keet_opt, "emu:h100", text, folder)) * 1.98 / steps - ADD_CYCLES
+        cycles = (run_again(args.keet_opt, chip.latency_device, twice, folder) -
+                  run_again(args.keet_opt, chip.latency_device, text, folder)) * chip.ghz / steps - ADD_CYCLES
         rows.append((f"dependent load, {kilobytes} kB, cycles", want, cycles))
-    for kilobytes, want in L2.items() if args.only in ("", "l2") else ():
-        text, rate = l2(kilobytes)
-        rows.append((f"read again by all SMs, {kilobytes} kB, GB/s", want, rate(run_again(args.keet_opt, "emu:h200", text, folder))))
+    for kilobytes, want in chip.l2.items() if args.only in ("", "l2") else ():
+        text, rate = l2(kilobytes, chip.nr_sms)
+        rows.append((f"read again by all SMs, {kilobytes} kB, GB/s", want, rate(run_again(args.keet_opt, chip.device, text, folder))))
     worst = 0
     lines = ["| row | measured | modelled | modelled / measured |", "|---|---:|---:|---:|"]
     for name, want, got in rows:
@@ -194,11 +217,13 @@ def main():
     print(f"worst: {100 * worst:.0f}% off")
     if args.out:
         args.out.mkdir(parents=True, exist_ok=True)
-        (args.out / "tables.md").write_text("\n".join(
+        other = "" if args.chip == "hopper" else f" --chip {args.chip}"
+        devices = " and ".join(dict.fromkeys((chip.device, chip.latency_device)))
+        (args.out / ("tables.md" if not other else f"{args.chip}.md")).write_text("\n".join(
             ["# The time model against measured tables", "",
-             f"`python3 bench/tables/tables.py --keet-opt build/release/keet-opt --out {args.out}` at commit {stamp.commit()}. "
-             "Measured: te42kyfo/gpu-benches, H200 (stream, L2) and H100 PCIe (latency in cycles); modelled: "
-             "emu:h200 and emu:h100, by executing kernels of ours with these patterns.", ""] + lines) + "\n")
+             f"`python3 bench/tables/tables.py --keet-opt build/release/keet-opt{other} --out {args.out}` at commit {stamp.commit()}. "
+             f"Measured: te42kyfo/gpu-benches, {chip.measured_on}; modelled: {devices}, by executing kernels of ours with these "
+             "patterns.", ""] + lines) + "\n")
     return 0 if worst <= TOLERANCE else 1
 
 

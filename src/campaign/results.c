@@ -20,8 +20,7 @@ static json_t *positive_or_null(double value)
 /* emu:h100 -> NVIDIA H100 SXM5 (emulated) */
 static const char *device_name(const char *device)
 {
-    const char *key = device ? strchr(device, ':') : NULL;
-    const struct chip *chip = key ? chip_find(key + 1) : NULL;
+    const struct chip *chip = device ? chip_of_device(device) : NULL;
 
     return chip ? chip->name : device;
 }

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 enum { TREE_LINES = 24, NEWEST = 8, WHAT = 60 };
 
@@ -20,6 +21,8 @@ struct seen {
     struct store_digest digest;
     struct store_speed *nodes; /* by rising number */
     unsigned nr_nodes;
+    struct store_trial *trials; /* of a process that is at work */
+    unsigned nr_trials;
 };
 
 /* A process that holds the database is at work on the newest run. */
@@ -27,15 +30,45 @@ static bool look(struct seen *s, const char *db_path, int64_t run, long *holder,
 {
     struct store *store = store_open(db_path, err);
     struct run_info newest = {0};
-    const bool ok = store && store_take_run(store, s->arena, 0, &newest, err) &&
-                    store_take_run(store, s->arena, run, &s->run, err) &&
-                    store_digest(store, &s->digest, err) &&
-                    store_list_speeds(store, s->arena, &s->nodes, &s->nr_nodes, err);
+    bool ok = store && store_take_run(store, s->arena, 0, &newest, err) &&
+              store_take_run(store, s->arena, run, &s->run, err) &&
+              store_digest(store, &s->digest, err) &&
+              store_list_speeds(store, s->arena, &s->nodes, &s->nr_nodes, err);
 
     if (ok && s->run.id != newest.id)
         *holder = 0;
+    ok = ok && (*holder == 0 || store_list_trials(store, s->arena, &s->trials, &s->nr_trials, err));
     store_close(store);
     return ok;
+}
+
+static double seconds_of(const struct store_trial *t)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return fmax(0, (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)t->since_ms / 1e3);
+}
+
+/* The database may be a stranger's: only printable characters are shown. */
+static void add_printable(struct str *out, const char *text)
+{
+    for (unsigned nr = 0; text && *text && nr < WHAT; text++, nr++)
+        str_add_char(out, (unsigned char)*text < ' ' || *text == 127 ? ' ' : *text);
+}
+
+static void add_trials(const struct seen *s, struct str *out)
+{
+    for (unsigned i = 0; i < s->nr_trials; i++) {
+        const struct store_trial *t = &s->trials[i];
+
+        str_addf(out, "trying: node %lld from %lld, ", (long long)t->number, (long long)t->parent);
+        add_printable(out, t->action);
+        str_add_char(out, ' ');
+        add_printable(out, t->what);
+        str_addf(out, "%s for %.0f s\n",
+            t->stage && strcmp(t->stage, "written") == 0 ? ", being written" : "", seconds_of(t));
+    }
 }
 
 static void add_state(const struct run_info *run, long holder, struct str *out)
@@ -70,6 +103,7 @@ static void add_run_text(const struct seen *s, long holder, struct str *out)
     add_state(&s->run, holder, out);
     str_add_char(out, '\n');
     add_counts(d, out);
+    add_trials(s, out);
     if (d->best < 0) {
         str_add(out, "the original is not measured yet\n");
         return;
@@ -121,7 +155,19 @@ static void add_run_json(const struct seen *s, long holder, struct str *out)
     str_addf(out, ", \"calls\": %llu, \"tokens\": %llu", (unsigned long long)d->nr_calls,
         (unsigned long long)d->tokens);
     add_number(out, "cost", d->cost);
-    str_add(out, ", \"verdicts\": {");
+    str_add(out, ", \"trying\": [");
+    for (unsigned i = 0; i < s->nr_trials; i++) {
+        const struct store_trial *t = &s->trials[i];
+
+        str_addf(out, "%s{\"node\": %lld, \"parent\": %lld", i ? ", " : "", (long long)t->number,
+            (long long)t->parent);
+        add_text(out, "move", t->action);
+        add_text(out, "what", t->what);
+        add_text(out, "stage", t->stage);
+        add_number(out, "seconds", seconds_of(t));
+        str_add_char(out, '}');
+    }
+    str_add(out, "], \"verdicts\": {");
     for (int v = 0, nr = 0; v < NR_VERDICTS; v++)
         if (d->verdicts[v])
             str_addf(out, "%s\"%s\": %llu", nr++ ? ", " : "", verdict_name((enum verdict)v),

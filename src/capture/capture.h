@@ -30,6 +30,9 @@ struct capture_how {
     double cpu_s;   /* processor time after which the program is stopped; 0: none */
     bool dry;       /* kernels do nothing */
     bool quiet;     /* the program's stdout goes to stderr */
+    const char *place;        /* the folder that the program runs in; NULL: ours */
+    const char *output;       /* the file that its stdout goes to; NULL: ours, or as `quiet` says */
+    const volatile int *stop; /* set by a signal handler: the program is ended; NULL: never */
     void (*progress)(double seconds, void *data); /* about once a second; NULL: none */
     void *data;
 };
@@ -37,7 +40,7 @@ struct capture_how {
 struct capture_end {
     int status;   /* the program's exit code; with stopped or signal: none */
     int signal;   /* that ended it; 0: none */
-    bool stopped; /* cpu_s was over */
+    bool stopped; /* cpu_s was over, or `stop` was set */
 };
 
 /* False: the program cannot be captured as it is, and err says what to do: it has a static runtime,

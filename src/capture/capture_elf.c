@@ -100,10 +100,11 @@ static bool check(const struct elf *elf, const char *program, struct err *err)
             "the shared one; no file changes:\n    NVCC_APPEND_FLAGS=\"-cudart shared\" make\n"
             "(after make clean, or whatever makes nvcc link it anew)",
             program);
-    if (runtime != NULL && strcmp(runtime, "libcudart.so.13") != 0)
+    if (runtime != NULL && strcmp(runtime, "libcudart.so.13") != 0 &&
+        strcmp(runtime, "libcudart.so.12") != 0)
         return err_set(err,
-            "%s is built for %s; the software runtime is that of CUDA 13: build it "
-            "with nvcc 13",
+            "%s is built for %s; the software runtime is that of CUDA 12 and 13: build it with "
+            "one of them",
             program, runtime);
     return true;
 }

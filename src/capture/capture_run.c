@@ -72,7 +72,7 @@ static void set_environment(const struct capture_how *how, const char *driver)
 }
 
 /* In the child. */
-static void become(const struct capture_how *how, const char *driver)
+static void become(const struct capture_how *how, const char *driver, int output)
 {
     const rlim_t seconds = (rlim_t)(how->cpu_s + 0.999);
     const struct rlimit limit = {seconds, seconds + 2};
@@ -80,7 +80,11 @@ static void become(const struct capture_how *how, const char *driver)
     set_environment(how, driver);
     if (how->cpu_s > 0)
         setrlimit(RLIMIT_CPU, &limit);
-    if (how->quiet)
+    if (how->place != NULL && chdir(how->place) != 0)
+        _exit(127);
+    if (output >= 0)
+        dup2(output, STDOUT_FILENO);
+    else if (how->quiet)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     execvp(how->argv[0], (char *const *)(const void *)how->argv);
     fprintf(stderr, "cannot run %s: %s\n", how->argv[0], strerror(errno));
@@ -96,6 +100,9 @@ static int wait_for(pid_t child, const struct capture_how *how)
 
     while (waitpid(child, &status, WNOHANG) == 0) {
         const double now = clock_ns() / 1e9;
+
+        if (how->stop != NULL && *how->stop)
+            kill(child, SIGKILL);
 
         if (how->progress != NULL && now > told + 1) {
             told = now;
@@ -159,24 +166,34 @@ static bool make_folder(const char *folder, struct err *err)
     return true;
 }
 
+static bool open_output(const struct capture_how *how, int *output, struct err *err)
+{
+    if (how->output == NULL)
+        return true;
+    *output = open(how->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    return *output >= 0 || err_errno(err, "cannot write %s", how->output);
+}
+
 bool capture_run(const struct capture_how *how, struct capture_end *end, struct err *err)
 {
     char *driver = driver_folder();
+    int status, output = -1;
     pid_t child;
-    int status;
 
     *end = (struct capture_end){0};
     if (driver == NULL)
         return err_set(err, "the software runtime (libkeet-cudart.so) is not beside this program");
-    if (!make_folder(how->folder, err)) {
+    if (!make_folder(how->folder, err) || !open_output(how, &output, err)) {
         free(driver);
         return false;
     }
     fflush(NULL);
     child = fork();
     if (child == 0)
-        become(how, driver);
+        become(how, driver, output);
     free(driver);
+    if (output >= 0)
+        close(output);
     if (child < 0)
         return err_set(err, "cannot start a process: %s", strerror(errno));
     status = wait_for(child, how);
@@ -184,6 +201,7 @@ bool capture_run(const struct capture_how *how, struct capture_end *end, struct 
         end->status = WEXITSTATUS(status);
     else
         end->signal = WTERMSIG(status);
-    end->stopped = how->cpu_s > 0 && (end->signal == SIGXCPU || end->signal == SIGKILL);
+    end->stopped = (how->cpu_s > 0 && (end->signal == SIGXCPU || end->signal == SIGKILL)) ||
+                   (how->stop != NULL && *how->stop);
     return end->status != 127 || err_set(err, "%s could not be run", how->argv[0]);
 }

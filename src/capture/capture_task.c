@@ -155,8 +155,13 @@ static bool add_arg(struct str *lines, struct str *args, const struct capture_la
         add_address(args, l, p->pointers[0].offset, p->pointers[0].memory);
         return true;
     }
-    if (p->type != NULL && strchr(p->type, '*') != NULL && p->bytes == 8 && p->nr_pointers == 0)
+    if (p->type != NULL && strchr(p->type, '*') != NULL && p->bytes == 8 && p->nr_pointers == 0) {
+        if (elem_get_int(ELEM_I64, p->data, 0) == 0) { /* there is nothing, and the kernel knows */
+            str_add(args, "0");
+            return true;
+        }
         return err_set(err, "argument %u (%s) points to nothing that was allocated", i, p->type);
+    }
     if (p->nr_pointers > 0 || (!known && p->bytes != 4 && p->bytes != 8))
         return add_struct(args, l, p);
     if (known && elem_is_float(elem))

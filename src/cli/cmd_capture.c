@@ -166,6 +166,8 @@ static void show_param(
             printf("%g", elem_get(elem, p->data, 0));
         else
             printf("%lld", (long long)elem_get_int(elem, p->data, 0));
+    } else if (p->type != NULL && strchr(p->type, '*') != NULL && p->nr_pointers == 0) {
+        fputs(elem_get_int(ELEM_I64, p->data, 0) == 0 ? "null" : "an address of nothing", stdout);
     } else {
         printf("%u bytes with %u addresses", p->bytes, p->nr_pointers);
     }

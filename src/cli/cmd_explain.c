@@ -15,14 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct chip *chip_of(const struct options *options)
-{
-    const char *key = strchr(options->device, ':');
-    const struct chip *chip = key ? chip_find(key + 1) : NULL;
-
-    return chip ? chip : chip_default();
-}
-
 /* The user's own tools, without source and PTX. */
 static bool run_tools(const char *folder, const char *kernel, struct candidate *c, struct err *err)
 {
@@ -153,9 +145,13 @@ static bool choose_view(
 static bool explain_profiles(const struct options *options, struct err *err)
 {
     struct many many = {
-        .arena = arena_create(), .chip = chip_of(options), .verbose = options->verbosity > 0};
+        .arena = arena_create(), .chip = chip_default(), .verbose = options->verbosity > 0};
     struct view view;
-    const bool ok = read_all(&many, options, err) && choose_view(&many, options, &view, err);
+    bool ok = true;
+
+    if (str_starts(options->device, "emu:"))
+        ok = (many.chip = chip_open(options->device + strlen("emu:"), err)) != NULL;
+    ok = ok && read_all(&many, options, err) && choose_view(&many, options, &view, err);
 
     if (ok) {
         view_show(&many, &view, options->json, options->markdown);

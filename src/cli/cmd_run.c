@@ -7,6 +7,7 @@
 #include "cli/parts.h"
 #include "cli/run_moves.h"
 #include "cli/run_sanitize.h"
+#include "cli/what_if.h"
 #include "core/inputs.h"
 #include "core/npy.h"
 #include "device/run.h"
@@ -14,6 +15,7 @@
 #include "explain/plugin.h"
 #include "explain/views/views.h"
 #include "report/json_text.h"
+#include "report/plot.h"
 #include "report/report.h"
 #include "store/store.h"
 
@@ -31,6 +33,7 @@ struct single {
     struct hypotheses expected;    /* explain */
     struct model_explanation said; /* explain --model */
     bool has_said;
+    struct what_if other; /* explain --what-if */
     struct device_findings findings;
 };
 
@@ -90,8 +93,8 @@ static bool fill_inputs(const struct single *one, const struct run_buffers *buff
             continue;
         bytes = calloc(1, buffer->bytes + 1);
         ok = bytes &&
-             inputs_fill(buffer->array, env, one->task.path, one->options->seed + i, 1, bytes,
-                 buffer->nr, err) &&
+             inputs_fill_beside(
+                 &one->task, buffer->array, env, one->options->seed + i, bytes, buffer->nr, err) &&
              device_write(one->device, buffer->address, bytes, buffer->bytes, err);
         free(bytes);
         /* an inout array's value before the run, under its own name */
@@ -251,13 +254,26 @@ static void print_json(struct str *out, const struct single *one)
     json_object_set_new(root, "hypotheses", hypotheses_json(&one->expected));
     if (one->has_said)
         json_object_set_new(root, "model", model_explanation_json(&one->said));
+    if (one->options->what_if)
+        json_object_set_new(root, "what_if", what_if_json(&one->other));
     json_add(out, root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+}
+
+/* How far times of this chip may be believed; the default chip has docs/explanation/time.md. */
+static void print_chip(struct str *out, const struct single *one)
+{
+    const struct chip *chip = one->device->chip;
+
+    if (!one->options->json && strcmp(one->device->ops->name, "emu") == 0 && chip != chip_default())
+        str_addf(
+            out, "On %s: %s.\n%s", chip->name, chip->validated, one->options->markdown ? "\n" : "");
 }
 
 static void print(struct str *out, const struct single *one)
 {
     const struct options *o = one->options;
 
+    print_chip(out, one);
     if (o->verb != VERB_EXPLAIN && o->json) {
         report_candidate_json(out, &one->c);
     } else if (o->verb != VERB_EXPLAIN) {
@@ -271,6 +287,7 @@ static void print(struct str *out, const struct single *one)
             print_hypotheses(out, one);
         if (one->has_said)
             model_explanation_print(out, &one->said, o->markdown);
+        what_if_print(&one->other, &one->c, out, o->markdown);
     }
 }
 
@@ -293,6 +310,32 @@ static bool list_moves(const struct options *options, struct err *err)
     return ok;
 }
 
+static void draw_roofline(const struct single *one)
+{
+    const struct options *o = one->options;
+    const struct profile *profile = &one->c.profile;
+    struct str text = {0};
+    struct plot plot;
+
+    if (o->verb != VERB_EXPLAIN || o->json || o->markdown || !one->c.profiled ||
+        !plot_wanted(o->plot, stdout, &plot))
+        return;
+    plot_roofline(&text, &plot, one->device->chip, counters_get(&profile->total, METRIC_FLOPS),
+        counters_get(&profile->total, METRIC_DRAM_BYTES), profile->time_ns);
+    if (text.len > 0)
+        putchar('\n');
+    plot_print(stdout, str_text(&text), &plot);
+    str_finish(&text);
+}
+
+static bool ask_what_if(struct single *one, struct err *err)
+{
+    const struct options *o = one->options;
+
+    return !o->what_if || one->c.verdict != VERDICT_OK ||
+           what_if_run(one->bench, &one->c, o->seed, &one->other, err);
+}
+
 bool cmd_run(const struct options *options, int *status, struct err *err)
 {
     if (options->moves)
@@ -300,7 +343,7 @@ bool cmd_run(const struct options *options, int *status, struct err *err)
     struct single one = {.options = options};
     struct str text = {0};
     const bool ok = open_parts(&one, err) && evaluate(&one, err) && run_tools(&one, err) &&
-                    ask_model(&one, err);
+                    ask_model(&one, err) && ask_what_if(&one, err);
 
     if (ok) {
         if (one.c.verdict != VERDICT_OK || one.findings.nr > 0)
@@ -312,6 +355,7 @@ bool cmd_run(const struct options *options, int *status, struct err *err)
         if (!options->sanitize || options->profile || one.c.verdict != VERDICT_OK)
             print(&text, &one);
         fputs(str_text(&text), stdout);
+        draw_roofline(&one);
     } else if (err->original) {
         *status = EXIT_KERNEL;
     }

@@ -159,7 +159,6 @@ static bool converse(struct first *f, struct err *err)
 static bool open_ask(struct first *f, struct err *err)
 {
     const struct options *o = f->options;
-    const char *key = strchr(o->device, ':');
     char *prompts = share_find("prompts");
     struct ask_options options = {.models = o->models,
         .nr_models = o->nr_models,
@@ -174,9 +173,9 @@ static bool open_ask(struct first *f, struct err *err)
     f->ask = ask_create(&options, err);
     free(prompts);
     f->c = (struct candidate){.arena = f->arena, .task = &f->task, .source = ""};
-    f->values = (struct ask_values){.c = &f->c, .chip = key ? chip_find(key + 1) : NULL};
+    f->values = (struct ask_values){.c = &f->c, .chip = chip_of_device(o->device)};
     if (!f->values.chip)
-        f->values.chip = chip_find("h100");
+        f->values.chip = chip_default();
     return f->ask != NULL;
 }
 

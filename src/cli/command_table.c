@@ -141,6 +141,22 @@ const struct command command_table[NR_VERBS] = {
         .further = "keet-opt capture --dry -- ./simulation input.txt\n"
                    "keet-opt capture solver.cu --kernel jacobi --launch 3 -- ./solver",
         .run = cmd_capture},
+    [VERB_OPTIMIZE_PROGRAM] = {"optimize-program", GROUP_HOST_CODE, .takes = TAKES_FILES,
+        .least = 1, .most = ANY_NUMBER, .usage = "optimize-program [options] -- PROGRAM ARGS...",
+        .summary = "a whole program, faster, with the same output",
+        .text =
+            "Copies the current folder, builds the program there, runs it on the software driver "
+            "and ranks its kernels; searches over those that are worth it; puts the winners into "
+            "a second copy of the sources, builds that, runs it again and compares what it says "
+            "and writes. Only what says the same and is faster is kept: <program>.optimized/ has "
+            "the patched sources, the diff and everything else. Your own files stay as they are "
+            "without --in-place.\n"
+            "\n"
+            "Ends with status 3 when there were winners, and the program refused all of them.",
+        .example = "keet-opt optimize-program --build make -- ./solver 1024",
+        .further = "keet-opt optimize-program --budget 100 --kernel jacobi -- ./solver 1024\n"
+                   "keet-opt optimize-program --winners mine --in-place -- ./solver 1024",
+        .run = cmd_optimize_program},
     [VERB_STATUS] = {"status", GROUP_RUN, .takes = TAKES_FILES, .least = 1, .most = 1,
         .usage = "status RUN.db|FOLDER [--json]", .summary = "how far it is",
         .example = "keet-opt status kernels.campaign", .run = cmd_status},

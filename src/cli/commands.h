@@ -57,6 +57,7 @@ bool cmd_explain(const struct options *options, int *status, struct err *err);
 bool cmd_init(const struct options *options, int *status, struct err *err);
 bool cmd_patch(const struct options *options, int *status, struct err *err);
 bool cmd_capture(const struct options *options, int *status, struct err *err);
+bool cmd_optimize_program(const struct options *options, int *status, struct err *err);
 bool cmd_write(const struct options *options, int *status, struct err *err);
 bool cmd_calls(const struct options *options, int *status, struct err *err);
 bool cmd_report(const struct options *options, int *status, struct err *err);
@@ -79,5 +80,7 @@ bool cmd_version(const struct options *options, int *status, struct err *err);
 
 /* Asks a running campaign to end neatly. Safe in a signal handler. */
 void campaign_interrupt(void);
+/* Asks the whole way of a program to end: what runs is ended, what is there stays. */
+void optimize_program_interrupt(void);
 
 #endif

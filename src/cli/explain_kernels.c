@@ -2,7 +2,6 @@
  * views of explain. */
 #include "cli/explain_kernels.h"
 
-#include "base/str.h"
 #include "cli/load_task.h"
 #include "cli/parts.h"
 #include "explain/views/views.h"
@@ -60,43 +59,15 @@ static bool profile_files(struct parts *p, struct many *many, struct err *err)
 
 /* ---- one file over a parameter ---- */
 
-/* Where the value of NAME stands on a `size` or `tune` line; NULL: nowhere. */
-static const char *find_value(const char *source, const char *name, size_t *len)
-{
-    const size_t nr = strlen(name);
-
-    for (const char *line = source; *line;) {
-        const char *end = str_next_line(line), *at = line + strspn(line, " \t");
-        bool ours = str_starts(at, "#pragma keet");
-
-        at += ours ? 12 + strspn(at + 12, " \t") : 0;
-        ours = ours && (str_starts(at, "size") || str_starts(at, "tune"));
-        for (; ours && (at = str_find_word(at, end, name, nr)) != NULL; at += nr) {
-            const char *value = at + nr + strspn(at + nr, " \t");
-
-            if (*value != '=')
-                continue;
-            value += 1 + strspn(value + 1, " \t");
-            *len = strcspn(value, ",\n/ \t");
-            return *len > 0 ? value : NULL;
-        }
-        line = end;
-    }
-    return NULL;
-}
-
 static bool profile_at(struct parts *p, struct many *many, const struct task *base,
     const char *name, const char *value, struct err *err)
 {
     struct task *task = arena_alloc(many->arena, sizeof(*task));
-    size_t len = 0;
-    const char *old = find_value(base->source, name, &len), *source;
+    const char *source = task_with_value(many->arena, base->source, name, value);
 
-    if (!old)
+    if (!source)
         return err_set(err, "--sweep %s: %s has no `size %s = ...` and no `tune %s = ...`", name,
             base->path, name, name);
-    source = arena_printf(
-        many->arena, "%.*s%s%s", (int)(old - base->source), base->source, value, old + len);
     many->all[many->nr] = (struct explained){
         .file = arena_printf(many->arena, "%s, %s = %s", base->path, name, value),
         .file_number = many->nr,

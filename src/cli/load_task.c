@@ -122,3 +122,38 @@ bool load_task(struct task *task, struct arena *arena, const struct options *o, 
     return load_source(&source, &bytes, arena, o, err) &&
            task_parse(task, arena, o->kernel_path, source, bytes, err);
 }
+
+/* Where the value of NAME stands on a `size` or `tune` line; NULL: nowhere. */
+static const char *find_value(const char *source, const char *name, size_t *len)
+{
+    const size_t nr = strlen(name);
+
+    for (const char *line = source; *line;) {
+        const char *end = str_next_line(line), *at = line + strspn(line, " \t");
+        bool ours = str_starts(at, "#pragma keet");
+
+        at += ours ? 12 + strspn(at + 12, " \t") : 0;
+        ours = ours && (str_starts(at, "size") || str_starts(at, "tune"));
+        for (; ours && (at = str_find_word(at, end, name, nr)) != NULL; at += nr) {
+            const char *value = at + nr + strspn(at + nr, " \t");
+
+            if (*value != '=')
+                continue;
+            value += 1 + strspn(value + 1, " \t");
+            *len = strcspn(value, ",\n/ \t");
+            return *len > 0 ? value : NULL;
+        }
+        line = end;
+    }
+    return NULL;
+}
+
+const char *task_with_value(
+    struct arena *arena, const char *source, const char *name, const char *value)
+{
+    size_t len = 0;
+    const char *old = find_value(source, name, &len);
+
+    return old ? arena_printf(arena, "%.*s%s%s", (int)(old - source), source, value, old + len)
+               : NULL;
+}

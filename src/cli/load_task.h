@@ -27,4 +27,9 @@ void load_task_show(const struct intake *in);
  * workbench's options. */
 struct infer_options load_task_options(struct arena *arena, const struct options *options);
 
+/* The file's text with another value of a size or tuning parameter; NULL: no `size` or `tune` line
+ * gives it one. */
+const char *task_with_value(
+    struct arena *arena, const char *source, const char *name, const char *value);
+
 #endif

@@ -18,6 +18,7 @@ static void on_signal(int number)
     device_interrupt();
     loop_interrupt();
     campaign_interrupt();
+    optimize_program_interrupt();
     mcp_interrupt();
     signal(number, SIG_DFL); /* a second signal ends the process */
 }

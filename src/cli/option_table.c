@@ -6,11 +6,13 @@
 
 #define V(verb) (UINT32_C(1) << VERB_##verb)
 #define EVERY_VERB ((UINT32_C(1) << NR_VERBS) - 1)
-#define SEARCH (V(OPTIMIZE) | V(CAMPAIGN) | TASK_LINE) /* options of a search */
-#define EVALUATES (SEARCH | V(TUNE))                   /* ... and of tuning */
+#define SEARCH /* options of a search */                                                           \
+    (V(OPTIMIZE) | V(OPTIMIZE_PROGRAM) | V(CAMPAIGN) | TASK_LINE)
+#define EVALUATES (SEARCH | V(TUNE)) /* ... and of tuning */
 #define ASKS_MODELS (SEARCH | V(EXPLAIN) | V(WRITE))
 #define READS_HOST_CODE                                                                            \
     (EVALUATES | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(PATCH) | V(CAPTURE))
+#define CAPTURES (V(CAPTURE) | V(OPTIMIZE_PROGRAM))
 #define USES_DEVICE                                                                                \
     (EVALUATES | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(WRITE) | V(SERVE) |     \
         V(MCP))
@@ -19,7 +21,7 @@
 #define PRINTS_JSON                                                                                \
     (V(OPTIMIZE) | V(TUNE) | V(RUN) | V(CHECK) | V(COMPARE) | V(EXPLAIN) | V(INIT) | V(STATUS) |   \
         V(WATCH) | V(STOP) | V(RESULTS) | V(SHOW) | V(DIFF) | V(RUNS) | V(CALLS) | V(REPORT) |     \
-        V(CAMPAIGN) | V(CAPTURE) | V(DOCTOR))
+        V(CAMPAIGN) | V(CAPTURE) | V(OPTIMIZE_PROGRAM) | V(DOCTOR))
 
 #define FIELD(name) .field = offsetof(struct options, name)
 #define SET(name) .kind = OPTION_SET, FIELD(name)
@@ -71,6 +73,9 @@ const struct option_row option_table[] = {
     {"sweep", 0, "NAME", V(EXPLAIN), SECTION_EVALUATION, TEXT(sweep),
         .help = "NAME=256,512,1024: one kernel over these values of a size or a tuning parameter; "
                 "NAME: profiles of one kernel over a parameter, by their file names"},
+    {"what-if", 0, NULL, V(EXPLAIN), SECTION_EVALUATION, SET(what_if),
+        .help = "times and limits at other sizes and on other contents of integer inputs, each "
+                "run once"},
     {"sanitize", 0, "LIST", V(RUN), SECTION_EVALUATION, OWN(option_sanitize),
         .words = "all memory init race race=strict sync leak",
         .help = "all, or some of memory,init,race,sync,leak: list what is wrong, by line, as "
@@ -95,7 +100,7 @@ const struct option_row option_table[] = {
     {"define", 'D', "NAME=VALUE", READS_HOST_CODE, SECTION_HOST_CODE, OWN(option_define),
         .help = "a macro, beside those that its Makefile defines"},
 
-    {"kernel", 0, "NAME", V(CAPTURE), SECTION_HOST_CODE, TEXT(capture.kernel),
+    {"kernel", 0, "NAME", CAPTURES, SECTION_HOST_CODE, TEXT(capture.kernel),
         .help = "only kernels with this text in their (mangled) name"},
     {"launches", 0, "K", V(CAPTURE), SECTION_HOST_CODE, COUNT(capture.launches, 1, 1000),
         .help = "record the first K launches of each kernel (default 1)"},
@@ -103,10 +108,26 @@ const struct option_row option_table[] = {
         .help = "record the Nth launch of each kernel alone"},
     {"dry", 0, NULL, V(CAPTURE), SECTION_HOST_CODE, SET(capture.dry),
         .help = "kernels do nothing: for programs that are too large to emulate"},
-    {"limit", 0, "MIB", V(CAPTURE), SECTION_HOST_CODE, COUNT(capture.limit_mib, 1, 1000000),
+    {"limit", 0, "MIB", CAPTURES, SECTION_HOST_CODE, COUNT(capture.limit_mib, 1, 1000000),
         .help = "keep contents of memory up to so many MiB in all (default 256)"},
-    {"seconds", 0, "TIME", V(CAPTURE), SECTION_HOST_CODE, OWN(option_capture_time),
+    {"seconds", 0, "TIME", CAPTURES, SECTION_HOST_CODE, OWN(option_capture_time),
         .help = "stop the program after so much processor time: 10s, 5m"},
+
+    {"build", 0, "COMMAND", V(OPTIMIZE_PROGRAM), SECTION_HOST_CODE, TEXT(whole.build),
+        .common = true, .help = "what builds the program, in the current folder (default make)"},
+    {"tree", 0, "DIR", V(OPTIMIZE_PROGRAM), SECTION_HOST_CODE, TEXT(whole.tree), .words = "DIR",
+        .help = "the folder that is copied, with the current one in it (default: the current one)"},
+    {"tolerance", 0, "X", V(OPTIMIZE_PROGRAM), SECTION_HOST_CODE, OWN(option_tolerance),
+        .help = "of numbers in the program's output that are not whole, relative (default 1e-5)"},
+    {"compare", 0, "NAME", V(OPTIMIZE_PROGRAM), SECTION_HOST_CODE, OWN(option_compared),
+        .words = "FILE",
+        .help = "compare this file that the program writes, and no others; may be given several "
+                "times (default: all that it writes in the tree)"},
+    {"winners", 0, "DIR", V(OPTIMIZE_PROGRAM), SECTION_HOST_CODE, TEXT(whole.winners),
+        .words = "DIR",
+        .help = "do not search: judge the kernel files DIR/<kernel>.cu or DIR/<kernel>.keet.cu"},
+    {"in-place", 0, NULL, V(OPTIMIZE_PROGRAM), SECTION_HOST_CODE, SET(whole.in_place),
+        .help = "put what was accepted into your files, too"},
 
     {"model", 0, "SPEC", ASKS_MODELS, SECTION_MODEL, OWN(option_model), .common = true,
         .words = "anthropic: openai: http:// cmd: script: replay: none",
@@ -157,8 +178,9 @@ const struct option_row option_table[] = {
         .help = "print what would be sent first; send nothing, need no key"},
 
     {"device", 0, "NAME", USES_DEVICE, SECTION_DEVICE, TEXT(device), .common = true,
-        .words = "auto gpu emu emu:h100 emu:h200",
-        .help = "auto (default), gpu, gpu:N, emu, emu:h100, emu:h200"},
+        .words = "auto gpu emu emu:h100 emu:h200 emu:a100 emu:l40s emu:rtx4090 emu:b200",
+        .help = "auto (default), gpu, gpu:N, emu, emu:CHIP (h100, h200, a100, l40s, rtx4090, "
+                "b200), emu:FILE of a chip"},
     {"gpus", 0, "0,1", V(OPTIMIZE) | V(TUNE) | V(CAMPAIGN) | V(INIT) | V(WRITE), SECTION_DEVICE,
         OWN(option_gpus), .help = "several GPUs, one worker process each, evaluations in parallel"},
     {"threads", 0, "N", USES_DEVICE | V(DOCTOR), SECTION_DEVICE, COUNT(nr_threads, 0, 1024),
@@ -178,11 +200,11 @@ const struct option_row option_table[] = {
                 "GPU: the worker process keeps its rights; see `keet-opt doctor`"},
 
     {"output", 'o', "FILE",
-        V(OPTIMIZE) | V(TUNE) | V(INIT) | V(PATCH) | V(WRITE) | V(REPORT) | V(EXPORT) | V(CAPTURE),
+        V(OPTIMIZE) | V(TUNE) | V(INIT) | V(PATCH) | V(WRITE) | V(REPORT) | V(EXPORT) | CAPTURES,
         SECTION_FILES, TEXT(output_path), .words = "FILE", .common = true,
         .help =
             "where the result goes; of a search the best kernel (default: <kernel>.keet.cu), of "
-            "capture a folder"},
+            "capture and optimize-program a folder"},
     {"force", 0, NULL, V(INIT), SECTION_FILES, SET(force), .help = "overwrite the file of -o"},
     {"db", 0, "FILE", V(OPTIMIZE) | V(TUNE) | V(EXPLAIN), SECTION_FILES, TEXT(db_path),
         .words = "FILE", .help = "database of the run (default of a search: <kernel>.keet.db)"},
@@ -222,7 +244,8 @@ const struct option_row option_table[] = {
         .help = "tokens of all models together"},
     {"cost", 0, "USD", V(CAMPAIGN), SECTION_CAMPAIGN, DOLLARS(campaign.cost),
         .help = "cost of all models together"},
-    {"jobs", 0, "N", V(CAMPAIGN) | V(MCP), SECTION_CAMPAIGN, COUNT(campaign.jobs, 1, 1024),
+    {"jobs", 0, "N", V(CAMPAIGN) | V(OPTIMIZE_PROGRAM) | V(MCP), SECTION_CAMPAIGN,
+        COUNT(campaign.jobs, 1, 1024),
         .help = "processes at once (default: one per GPU or core; mcp: calls at once, default 2)"},
     {"rounds", 0, "N", V(CAMPAIGN), SECTION_CAMPAIGN, COUNT(campaign.rounds, 1, 32),
         .help = "slices of a task's budget; what converged tasks leave moves to those that gain "
@@ -244,6 +267,8 @@ const struct option_row option_table[] = {
         .help = "with --web: the port (default: any that is free)"},
     {"json", 0, NULL, PRINTS_JSON, SECTION_OUTPUT, SET(json), .common = true,
         .help = "one JSON document on stdout"},
+    {"plot", 0, "WHEN", V(EXPLAIN) | V(RESULTS), SECTION_OUTPUT, OWN(option_plot),
+        .words = "auto on off", .help = "curves in text: auto (default: on a terminal), on, off"},
     {"md", 0, NULL, V(COMPARE) | V(EXPLAIN) | V(REPORT), SECTION_OUTPUT, SET(markdown),
         .help = "Markdown"},
     {"quiet", 'q', NULL, EVERY_VERB, SECTION_OUTPUT, OWN(option_quiet), .common = true,

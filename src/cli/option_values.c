@@ -1,6 +1,7 @@
 /* Owns the reading of options' values. */
 #include "cli/option_values.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "device/findings.h"
 #include "search/search.h"
@@ -170,6 +171,19 @@ bool option_fail_if(struct options *options, const char *limit, struct err *err)
     return add_flag(options->fail_if, &options->nr_fail_if, "--fail-if", limit, err);
 }
 
+bool option_plot(struct options *options, const char *text, struct err *err)
+{
+    static const char *const choices[] = {
+        [PLOT_AUTO] = "auto", [PLOT_ON] = "on", [PLOT_OFF] = "off"};
+
+    for (unsigned i = 0; i < ARRAY_SIZE(choices); i++)
+        if (strcmp(text, choices[i]) == 0) {
+            options->plot = (enum plot_choice)i;
+            return true;
+        }
+    return err_set(err, "--plot %s: expected auto, on or off", text);
+}
+
 bool option_deadline(struct options *options, const char *text, struct err *err)
 {
     char *end;
@@ -206,6 +220,26 @@ bool option_capture_time(struct options *options, const char *text, struct err *
 {
     return option_time(text, &options->capture.time_s) ||
            err_set(err, "--seconds %s: expected a time such as 10s, 5m", text);
+}
+
+bool option_tolerance(struct options *options, const char *text, struct err *err)
+{
+    char *end;
+    const double value = strtod(text, &end);
+
+    options->whole.tolerance = text;
+    return (end > text && *end == '\0' && value >= 0 && value < 1) ||
+           err_set(err, "--tolerance %s: expected a number from 0 to 1, such as 1e-5", text);
+}
+
+bool option_compared(struct options *options, const char *text, struct err *err)
+{
+    struct whole_options *w = &options->whole;
+
+    if (w->nr_compared == OPTIONS_MAX_FLAGS)
+        return err_set(err, "--compare: more than %d files", OPTIONS_MAX_FLAGS);
+    w->compared[w->nr_compared++] = text;
+    return true;
 }
 
 bool option_tokens(struct options *options, const char *text, struct err *err)

@@ -15,10 +15,13 @@ bool option_fail_if(struct options *options, const char *value, struct err *err)
 bool option_define(struct options *options, const char *value, struct err *err);
 bool option_model(struct options *options, const char *value, struct err *err);
 bool option_gpus(struct options *options, const char *value, struct err *err);
+bool option_plot(struct options *options, const char *value, struct err *err);
 bool option_deadline(struct options *options, const char *value, struct err *err);
 bool option_worker_memory(struct options *options, const char *value, struct err *err);
 bool option_campaign_time(struct options *options, const char *value, struct err *err);
 bool option_task_time(struct options *options, const char *value, struct err *err);
+bool option_tolerance(struct options *options, const char *text, struct err *err);
+bool option_compared(struct options *options, const char *text, struct err *err);
 bool option_tokens(struct options *options, const char *value, struct err *err);
 bool option_gres(struct options *options, const char *value, struct err *err);
 bool option_run(struct options *options, const char *value, struct err *err);

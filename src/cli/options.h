@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "core/objective.h"
+#include "report/plot.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +20,7 @@ enum verb {
     VERB_INIT,
     VERB_PATCH,
     VERB_CAPTURE,
+    VERB_OPTIMIZE_PROGRAM,
     VERB_WRITE,
     VERB_STATUS,
     VERB_WATCH,
@@ -72,6 +74,17 @@ struct capture_options {
     bool dry;
 };
 
+/* The options of `keet-opt optimize-program`. */
+struct whole_options {
+    const char *build;     /* a command for a shell; NULL: make */
+    const char *tree;      /* the folder that is copied; NULL: the current one */
+    const char *winners;   /* a folder of kernels to judge instead of a search; NULL: none */
+    const char *tolerance; /* as given; NULL: the default */
+    const char *compared[OPTIONS_MAX_FLAGS]; /* names of files that it writes; none: all */
+    unsigned nr_compared;
+    bool in_place;
+};
+
 struct options {
     enum verb verb;
     const char *kernel_path;  /* the first argument of the verb; NULL: none */
@@ -84,6 +97,7 @@ struct options {
     const char *device, *policy;
     enum objective objective;
     const char *gpus;        /* "0,1": several at once; NULL: the GPU of `device` */
+    enum plot_choice plot;   /* curves in text */
     double deadline_s;       /* see device.h; 0: the device's default */
     uint64_t worker_bytes;   /* GPU: host memory that its worker may take; 0: three quarters */
     bool no_screen;          /* GPU: candidates go to the card unseen */
@@ -101,6 +115,7 @@ struct options {
     unsigned port;           /* of the page; 0: any */
     const char *fail_if[OPTIONS_MAX_FLAGS]; /* compare: limits, as given */
     unsigned nr_fail_if;
+    bool what_if;      /* explain: other sizes and contents, too */
     const char *sweep; /* explain: the parameter's name, as given; NULL: found out */
     const char *as;    /* report: "html", "md", "json", NULL: html; export: its format */
     const char *args;  /* of a file with host code: "1024 100"; NULL: none given */
@@ -135,6 +150,7 @@ struct options {
     bool model_only; /* neither rewriter nor tuner: for comparisons */
     struct campaign_options campaign;
     struct capture_options capture;
+    struct whole_options whole;
     bool help, version;                     /* --help, --version */
     struct given given[OPTIONS_MOST_GIVEN]; /* all options, in their order */
     unsigned nr_given;

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A look takes this part of the time at most, and comes no sooner than after this time. */
 static const double LOOK_SHARE = 0.1, LEAST_WAIT_NS = 2e8;
@@ -32,6 +33,7 @@ struct listener {
     const struct shown *shown;
     int64_t run, newest, nr_nodes; /* of a run: its number, the newest node that was told */
     struct hash state;             /* of a campaign: of the page that was told */
+    struct hash trials;            /* of what was told to be under way */
     int running;                   /* as was told; -1: nothing was */
     uint64_t next_ns;              /* when it is looked again */
 };
@@ -140,8 +142,46 @@ static bool tell_nodes(struct listener *l, const struct looked_run *run, struct 
     return true;
 }
 
+/* What is being tried, each with the time since when in milliseconds, which grows in the page. */
+static void tell_trials(
+    struct listener *l, const struct looked_run *run, bool running, struct str *out)
+{
+    struct store_trial *trials = NULL;
+    struct str data = {0}, mark = {0};
+    struct hash state;
+    struct timespec now;
+    unsigned nr = 0;
+    struct err err;
+
+    if (running && !store_list_trials(run->store, run->arena, &trials, &nr, &err))
+        return;
+    clock_gettime(CLOCK_REALTIME, &now);
+    str_add_char(&data, '[');
+    for (unsigned i = 0; i < nr; i++) {
+        const struct store_trial *t = &trials[i];
+        const int64_t ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - t->since_ms;
+
+        str_addf(&mark, "%lld %s %lld\n", (long long)t->number, t->stage, (long long)t->since_ms);
+        str_addf(&data, "%s{\"n\":%lld,\"parent\":%lld,\"ms\":%lld,\"stage\":", i ? "," : "",
+            (long long)t->number, (long long)t->parent, (long long)(ms > 0 ? ms : 0));
+        escape_json(&data, t->stage);
+        str_add(&data, ",\"a\":");
+        escape_json(&data, t->action);
+        str_add(&data, ",\"what\":");
+        escape_json(&data, t->what);
+        str_add_char(&data, '}');
+    }
+    str_add_char(&data, ']');
+    state = hash_bytes(str_text(&mark), mark.len, 0);
+    if (state.low != l->trials.low || state.high != l->trials.high)
+        web_event(out, "trying", str_text(&data));
+    l->trials = state;
+    str_finish(&data);
+    str_finish(&mark);
+}
+
 /* A database that cannot be read just now is looked at again. */
-static void news_of_run(struct listener *l, struct str *out)
+static void news_of_run(struct listener *l, bool running, struct str *out)
 {
     const struct options *o = l->shown->options;
     struct store_digest digest;
@@ -155,6 +195,7 @@ static void news_of_run(struct listener *l, struct str *out)
         else if (digest.nr_nodes != l->nr_nodes && tell_nodes(l, &run, out))
             l->nr_nodes = digest.nr_nodes;
         l->run = run.run.id;
+        tell_trials(l, &run, running, out);
     }
     look_close_run(&run);
 }
@@ -190,7 +231,7 @@ static void news(void *listener, struct str *out)
     if (l->shown->is_campaign)
         news_of_campaign(l, out);
     else
-        news_of_run(l, out);
+        news_of_run(l, running, out);
     if (running != l->running) /* after the last nodes */
         web_event(out, running ? "running" : "ended", "-");
     l->running = running;

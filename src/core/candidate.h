@@ -69,7 +69,7 @@ struct check_result {
 
 enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL };
 
-enum { FINDING_MAX_EVIDENCE = 6, FINDING_MAX_WEIGHTS = 6, FINDING_TEXT_BYTES = 421 };
+enum { FINDING_MAX_EVIDENCE = 6, FINDING_MAX_WEIGHTS = 6, FINDING_TEXT_BYTES = 541 };
 
 struct evidence {
     enum metric metric;
@@ -89,6 +89,9 @@ struct finding {
     unsigned line; /* of the candidate's source; 0 when it concerns the whole kernel */
     char text[FINDING_TEXT_BYTES];
     double share;       /* of the time that is expected to be won, 0..0.97: for ranking */
+    double left_ns;     /* of the launch (its group's longest) without the cause; 0: not known. Not
+                           stored */
+    struct limit left;  /* what limits it then. Not stored */
     double max_gain;    /* upper bound of the gain, >= 1; 0: nothing bounds it */
     const char *launch; /* concerned: "f", "each of 3 f"; NULL: the whole profile. Not stored */
     struct evidence evidence[FINDING_MAX_EVIDENCE];

@@ -52,11 +52,33 @@ double counters_limiters(const struct counters *counters, struct str *names)
 
 bool metric_is_cure(enum metric metric)
 {
-#define CURE(id, name) || metric == METRIC_WITHOUT_##id
+#define CURE(id, name, what) || metric == METRIC_WITHOUT_##id
     return false
 #include "core/cures.def"
         ;
 #undef CURE
+}
+
+enum metric cure_metric(enum cure cure)
+{
+    static const enum metric of[NR_CURES] = {
+#define CURE(id, name, what) [CURE_##id] = METRIC_WITHOUT_##id,
+#include "core/cures.def"
+#undef CURE
+    };
+
+    return of[cure];
+}
+
+const char *cure_what(enum cure cure)
+{
+    static const char *const of[NR_CURES] = {
+#define CURE(id, name, what) [CURE_##id] = (what),
+#include "core/cures.def"
+#undef CURE
+    };
+
+    return of[cure];
 }
 
 /* Names that databases of earlier versions have, and another name of the same count. */
@@ -271,6 +293,8 @@ void profile_sum(struct profile *profile, struct arena *arena)
     }
     for (unsigned m = 0; m < NR_METRICS; m++)
         sum_metric(profile, (enum metric)m, weights);
+    if (profile->nr_launches == 1)
+        memcpy(profile->total.left, profile->launches[0].left, sizeof(profile->total.left));
     sum_lines(profile, arena);
     profile->time_ns = profile->time_low_ns = profile->time_high_ns = time;
     profile->time_from = profile->total.metric[METRIC_TIME_NS].from;

@@ -60,9 +60,25 @@ struct line_cost {
     double stalls[NR_WAITS]; /* the same by reason; all 0: not known */
 };
 
+/* What the model of time can take away from a launch. */
+enum cure {
+#define CURE(id, name, what) CURE_##id,
+#include "core/cures.def"
+#undef CURE
+    NR_CURES
+};
+
+/* What limits a launch: the unit that is busiest, and what warps wait for most of their time.
+ * METRIC_TIME_NS: not known. */
+struct limit {
+    enum metric unit, wait;
+    float unit_pct, wait_pct;
+};
+
 struct counters {
     struct counter metric[NR_METRICS];
-    struct line_cost *lines; /* rising line numbers; arena memory */
+    struct limit left[NR_CURES]; /* by enum cure: without it. Of a launch; not stored */
+    struct line_cost *lines;     /* rising line numbers; arena memory */
     unsigned nr_lines;
     uint64_t blocks_run, blocks_all; /* less than all: sampled */
 };
@@ -104,6 +120,8 @@ double counters_limiters(const struct counters *counters, struct str *names);
 
 /* Is it a model's time without something (core/cures.def)? */
 bool metric_is_cure(enum metric metric);
+enum metric cure_metric(enum cure cure);
+const char *cure_what(enum cure cure); /* what is taken away: "bank conflicts" */
 const char *metric_unit(enum metric metric);
 bool metric_parse(const char *name, enum metric *metric);
 const char *provenance_name(enum provenance from); /* "absent", "measured", ..., "modelled" */

@@ -180,3 +180,20 @@ bool inputs_fill(const struct task_array *array, const struct env *env, const ch
         fill_one(array, &r, seed, scale, elems, i, nr);
     return true;
 }
+
+bool inputs_fill_beside(const struct task *task, const struct task_array *array,
+    const struct env *env, uint64_t seed, void *elems, uint64_t nr, struct err *err)
+{
+    const char *slash = strrchr(task->path, '/');
+    struct task_array other = *array;
+    char folder[4096];
+    struct err why;
+    uint64_t timed;
+
+    snprintf(folder, sizeof(folder), "%.*s", slash != NULL ? (int)(slash - task->path) : 1,
+        slash != NULL ? task->path : ".");
+    if (array->gen.kind == GEN_FILE &&
+        !(array_elems(array, &task->timed.sizes, &timed, &why) && timed == nr))
+        other.gen = array->gen.elsewhere ? *array->gen.elsewhere : gen_default(array->elem);
+    return inputs_fill(&other, env, folder, seed, 1, elems, nr, err);
+}

@@ -10,6 +10,12 @@
 bool inputs_fill(const struct task_array *array, const struct env *env, const char *folder,
     uint64_t seed, double scale, void *elems, uint64_t nr, struct err *err);
 
+/* The same for an array of a task: file("x.npy") is looked up beside the kernel file where the
+ * array has as many elements as at the timed sizes; elsewhere the array gets what its line says for
+ * other sizes. */
+bool inputs_fill_beside(const struct task *task, const struct task_array *array,
+    const struct env *env, uint64_t seed, void *elems, uint64_t nr, struct err *err);
+
 /* Inputs that tell kernels apart, other than the declared ones: what is declared once more, but for
  *   TIES        few small numbers, which sums hold exactly; either end of an integer range; long
  *               segments of few lengths

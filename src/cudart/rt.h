@@ -99,6 +99,34 @@ CUresult rt_copy_array(cudaArray_const_t array, size_t x, size_t y, void *other,
 CUresult rt_copy_array_line(cudaArray_const_t array, size_t x, size_t y, void *other, size_t bytes,
     enum cudaMemcpyKind kind, bool in, CUstream stream);
 
+/* --- rt_graph.c --- */
+
+/* Nodes of graphs: `after` are the nr nodes that the new one depends on. */
+CUresult rt_add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+    size_t nr, const struct cudaKernelNodeParams *what);
+CUresult rt_add_copy(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+    size_t nr, const struct cudaMemcpy3DParms *what);
+CUresult rt_add_copy_1d(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+    size_t nr, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+CUresult rt_add_copy_symbol(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+    size_t nr, const void *symbol, size_t offset, void *host, size_t bytes,
+    enum cudaMemcpyKind kind, bool in);
+CUresult rt_add_set(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+    size_t nr, const struct cudaMemsetParams *what);
+CUresult rt_add_call(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+    size_t nr, const struct cudaHostNodeParams *what);
+/* Other parameters for a node: of the graph, or, where exec is not NULL, of what was made of it. */
+CUresult rt_refill_kernel(
+    cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaKernelNodeParams *what);
+CUresult rt_refill_copy(
+    cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaMemcpy3DParms *what);
+CUresult rt_refill_copy_1d(cudaGraphExec_t exec, cudaGraphNode_t node, void *to, const void *from,
+    size_t bytes, enum cudaMemcpyKind kind);
+CUresult rt_refill_set(
+    cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaMemsetParams *what);
+CUresult rt_refill_call(
+    cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaHostNodeParams *what);
+
 /* --- rt_stream.c --- */
 
 CUresult rt_add_callback(CUstream stream, cudaStreamCallback_t callback, void *data);

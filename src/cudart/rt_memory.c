@@ -62,6 +62,7 @@ CUresult rt_malloc_3d(struct cudaPitchedPtr *to, struct cudaExtent extent)
         (extent.height > 0 ? extent.height : 1) * (extent.depth > 0 ? extent.depth : 1));
 }
 
+/* The struct of CUDA 12 ends behind hostPointer, that of CUDA 13 has room for more. */
 CUresult rt_address_facts(struct cudaPointerAttributes *facts, const void *address)
 {
     const CUdeviceptr at = (uintptr_t)address;
@@ -69,8 +70,12 @@ CUresult rt_address_facts(struct cudaPointerAttributes *facts, const void *addre
 
     if (facts == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    *facts = (struct cudaPointerAttributes){
-        .type = cudaMemoryTypeUnregistered, .device = -2, .hostPointer = (void *)(uintptr_t)at};
+    memset(facts, 0,
+        RT_VERSION >= 13 ? sizeof(*facts)
+                         : offsetof(struct cudaPointerAttributes, hostPointer) + sizeof(void *));
+    facts->type = cudaMemoryTypeUnregistered;
+    facts->device = -2;
+    facts->hostPointer = (void *)(uintptr_t)at;
     if (cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at) != CUDA_SUCCESS)
         return CUDA_SUCCESS;
     cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, at);

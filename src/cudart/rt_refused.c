@@ -25,3 +25,6 @@ static int refuse(const char *name, bool *told)
         return refuse(#name, &told);                                                               \
     }
 #include "cudart/rt_refused.def"
+#if RT_VERSION == 12
+#include "cudart/rt_refused12.def"
+#endif

@@ -47,13 +47,16 @@ struct device *device_create(const struct device_options *options, struct err *e
             return device;
         log_note("no GPU, so kernels run on the emulator: %s", why.text);
     }
-    if (str_starts(name, "emu:"))
-        chip = chip_find(name + strlen("emu:"));
-    else if (strcmp(name, "emu") != 0 && strcmp(name, "auto") != 0)
-        chip = NULL;
-    if (chip == NULL) {
+    if (str_starts(name, "emu:")) {
+        chip = chip_open(name + strlen("emu:"), err);
+        if (chip == NULL) {
+            err_wrap(err, "device \"%s\"", name);
+            return NULL;
+        }
+    } else if (strcmp(name, "emu") != 0 && strcmp(name, "auto") != 0) {
         err_set(err,
-            "unknown device \"%s\"; there are auto, gpu, gpu:N, emu, emu:h100 and emu:h200", name);
+            "unknown device \"%s\"; there are auto, gpu, gpu:N, emu and emu:CHIP, as emu:h100",
+            name);
         return NULL;
     }
     device = device_emu_create(chip, options->nr_threads, err);

@@ -126,6 +126,16 @@ static bool refuse(
     return false;
 }
 
+static bool refuse_smem(
+    struct device_result *result, const struct device_launch *launch, const struct chip *chip)
+{
+    char why[80];
+
+    snprintf(why, sizeof(why), "more than %u KB of shared memory in a block",
+        chip->smem_per_block_max_bytes / 1024);
+    return refuse(result, launch, why);
+}
+
 /* Refuses the launches that a driver refuses before anything runs. */
 static bool launch_fits(
     const struct chip *chip, const struct device_launch *launch, struct device_result *result)
@@ -144,7 +154,7 @@ static bool launch_fits(
     if (c->grid[0] > INT32_MAX || c->grid[1] > 65535 || c->grid[2] > 65535)
         return refuse(result, launch, "a grid over 2147483647 x 65535 x 65535");
     if (smem > chip->smem_per_block_max_bytes)
-        return refuse(result, launch, "more than 227 KB of shared memory in a block");
+        return refuse_smem(result, launch, chip);
     if (chip_occupancy(chip, (unsigned)threads, facts->registers, (unsigned)smem).blocks == 0)
         return refuse(result, launch, "its threads need more registers than an SM has");
     return true;

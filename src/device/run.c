@@ -106,7 +106,7 @@ bool run_fill(struct device *device, const struct task *task, const struct run_b
             continue;
         uint8_t *bytes = xcalloc(1, b->bytes + 1);
 
-        ok = inputs_fill(b->array, env, task->path, seed + i, 1, bytes, b->nr, err) &&
+        ok = inputs_fill_beside(task, b->array, env, seed + i, bytes, b->nr, err) &&
              device_write(device, b->address, bytes, b->bytes, err);
         free(bytes);
     }

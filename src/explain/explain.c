@@ -88,30 +88,72 @@ static void explain_living(const struct chip *chip, struct candidate *c)
     choose_findings(c, list);
 }
 
-/* The advice on each verdict; it follows the text of the verdict. */
-static const char *const advice[NR_VERDICTS] = {
-    [VERDICT_NO_KERNEL] = "This move does not apply here; try another.",
-    [VERDICT_CONTRACT] = "Change only code, launch, temp, tune and where lines.",
-    [VERDICT_NO_COMPILE] = "Fix the line named, or give the move up.",
-    [VERDICT_LAUNCH_FAILED] = "Fit the block, its shared memory and the arguments to the chip.",
-    [VERDICT_FAULT] = "Guard the index against the array's end; sizes need not divide the block.",
-    [VERDICT_RACE] = "Put a __syncthreads() between the write and the other thread's access.",
-    [VERDICT_TIMEOUT] = "Check the loop's end condition.",
-    [VERDICT_WRONG] = "Check tails, sizes that do not divide the tile, and the order of writes.",
-    [VERDICT_NONDETERMINISTIC] =
-        "Make the order of operations fixed, or look for a missing barrier.",
-    [VERDICT_SUSPICIOUS] = "Do the whole work on every run.",
-    [VERDICT_UNSUPPORTED] = "Nothing is known of this one: use other instructions.",
-    [VERDICT_DECLINED] = "Nothing was evaluated; another model may see more.",
-    [VERDICT_NO_ANSWER] = "Nothing was evaluated; --call-time gives a model more time.",
+/* Advice follows the text of a verdict: the first row of the verdict whose words stand in the text.
+ */
+static const struct {
+    enum verdict verdict;
+    const char *words, *advice;
+} advice[] = {
+    {VERDICT_NO_KERNEL, "", "This move does not apply here; try another."},
+    {VERDICT_CONTRACT, "", "Change only code, launch, temp, tune and where lines."},
+    {VERDICT_NO_COMPILE, "", "Fix the line named, or give the move up."},
+    {VERDICT_LAUNCH_FAILED, "static shared memory",
+        "Declare it extern __shared__ and give its bytes in the launch line: dynamic shared memory "
+        "may have more."},
+    {VERDICT_LAUNCH_FAILED, "", "Fit the block, its shared memory and the arguments to the chip."},
+    {VERDICT_FAULT, "phase of the mbarrier",
+        "Count who arrives in each phase, bytes of copies too, at every size, and which parity "
+        "each "
+        "waiter asks for."},
+    {VERDICT_FAULT, "deadlock", "Let every thread that the barrier counts reach the barrier."},
+    {VERDICT_FAULT, "misaligned",
+        "Take wide accesses only where base and row length are multiples of the width; keep a "
+        "narrow path for other sizes."},
+    {VERDICT_FAULT, "uninitialised",
+        "Write what is read, padding and tails too; temp arrays and shared memory are not "
+        "cleared."},
+    {VERDICT_FAULT, "",
+        "Guard the index against the array's end; sizes need not divide the block."},
+    {VERDICT_RACE, "wgmma.fence",
+        "Let wgmma.fence stand between the last write of these registers and the first wgmma."},
+    {VERDICT_RACE, "wgmma.wait_group",
+        "Let wgmma.wait_group stand before results are read, or operands in shared memory "
+        "written."},
+    {VERDICT_RACE, "fence.proxy.async",
+        "Let the writers execute fence.proxy.async, then a barrier, then the asynchronous access."},
+    {VERDICT_RACE, "no fence and atomic",
+        "Writer: __syncthreads(), __threadfence(), atomic. Reader: atomic, __threadfence(), "
+        "__syncthreads(). Or a second launch."},
+    {VERDICT_RACE, "orders the blocks",
+        "Only __threadfence() with an atomic of both sides, or a second launch, orders blocks."},
+    {VERDICT_RACE, "__syncwarp", "Put a __syncwarp() between the two accesses."},
+    {VERDICT_RACE, "", "Put a __syncthreads() between the write and the other thread's access."},
+    {VERDICT_TIMEOUT, "", "Check the loop's end condition."},
+    {VERDICT_WRONG, "", "Check tails, sizes that do not divide the tile, and the order of writes."},
+    {VERDICT_NONDETERMINISTIC, "",
+        "Make the order of operations fixed, or look for a missing barrier."},
+    {VERDICT_SUSPICIOUS, "", "Do the whole work on every run."},
+    {VERDICT_UNSUPPORTED, "", "Nothing is known of this one: use other instructions."},
+    {VERDICT_DECLINED, "", "Nothing was evaluated; another model may see more."},
+    {VERDICT_NO_ANSWER, "", "Nothing was evaluated; --call-time gives a model more time."},
 };
+
+static const char *advice_on(enum verdict verdict, const char *text)
+{
+    for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++) {
+        if (advice[i].verdict == verdict && strstr(text, advice[i].words)) {
+            return advice[i].advice;
+        }
+    }
+    return "";
+}
 
 void explain_dead(struct candidate *c)
 {
     struct explanation *e = &c->explanation;
     struct finding *f = arena_alloc(c->arena, sizeof(*f));
     const char *text = c->verdict_text ? c->verdict_text : "no details";
-    const char *cure = advice[c->verdict] ? advice[c->verdict] : "";
+    const char *cure = advice_on(c->verdict, text);
     const char *name = verdict_name(c->verdict);
     int room = (int)(sizeof(f->text) - 1 - strlen(name) - 2 - strlen(cure) - 5);
     bool cut = (int)strlen(text) > room;

@@ -33,6 +33,32 @@ const char *limits_unit_name(enum metric metric)
     return "";
 }
 
+/* A unit that is so busy, in percent, is what limits a launch. */
+static const double FULL_PCT = 65;
+
+static const char *wait_name(enum metric wait)
+{
+    return wait >= METRIC_STALL_LONG_PCT && wait <= METRIC_STALL_OTHER_PCT
+               ? wait_reason_name((enum wait_reason)(wait - METRIC_STALL_LONG_PCT))
+               : "";
+}
+
+void limits_say(const struct limit *limit, struct str *out)
+{
+    const char *unit = limits_unit_name(limit->unit), *wait = wait_name(limit->wait);
+    const char *the = limit->unit == METRIC_DRAM_PCT || limit->unit == METRIC_L2_PCT ? "" : "the ";
+
+    if (!unit[0]) {
+        return;
+    }
+    if (limit->unit_pct >= FULL_PCT || !wait[0]) {
+        str_addf(out, "limited by %s%s (%.0f%% busy)", the, unit, limit->unit_pct);
+    } else {
+        str_addf(out, "limited by waiting for %s (%.0f%% of the warps' time; %s%s %.0f%% busy)",
+            wait, limit->wait_pct, the, unit, limit->unit_pct);
+    }
+}
+
 static void find_pipes(const struct counters *n, struct limits *limits)
 {
     for (size_t i = 0; i < ARRAY_SIZE(pipes); i++) {

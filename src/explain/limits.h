@@ -44,6 +44,10 @@ double limits_pct(const struct limits *limits, double least_ns);
 /* "load/store unit": what a percentage is of. */
 const char *limits_unit_name(enum metric metric);
 
+/* Adds "limited by the load/store unit (81% busy)" or, where no unit is nearly full, "limited by
+ * waiting for memory (62% of the warps' time; DRAM 34% busy)"; nothing where nothing is known. */
+void limits_say(const struct limit *limit, struct str *out);
+
 /* Adds lines of text; none where nothing is known. */
 void limits_write(const struct limits *limits, struct str *out);
 

@@ -48,8 +48,8 @@ static const double usefulness[NR_ACTIONS] = {
     [ACTION_ASYNC_COPY] = 1,
     [ACTION_TENSOR_CORES] = 10, /* over ten times the rate; it stages the tiles too */
     [ACTION_SPLIT_WORK] = 1.5,
-    [ACTION_WGMMA] = 3, /* by a model only, as the four below */
-    [ACTION_TENSOR_COPY] = 1.5,
+    [ACTION_WGMMA] = 30,        /* the chip's full rate */
+    [ACTION_TENSOR_COPY] = 1.5, /* by a model only, as the three below */
     [ACTION_WARP_SPECIALIZE] = 1.5,
     [ACTION_CLUSTER] = 1,
     [ACTION_PERSISTENT] = 1.5,
@@ -148,21 +148,21 @@ static bool brings_parameters(enum action action)
 {
     return action == ACTION_SHARED_TILE || action == ACTION_REGISTER_TILE ||
            action == ACTION_PARALLEL_REDUCE || action == ACTION_COARSEN ||
-           action == ACTION_PRIVATIZE || action == ACTION_TENSOR_CORES;
+           action == ACTION_PRIVATIZE || action == ACTION_TENSOR_CORES || action == ACTION_WGMMA;
 }
 
 /* A move that makes another on its way. Where the whole is offered, advice for the part is advice
  * for the whole: a product whose operands are read too often is staged by tensor_cores, too, and
- * the parts would have to be undone before it. */
+ * the parts would have to be undone before it. `kept` of the advice stays with the part. */
 static const struct {
     enum action whole, part;
+    double kept;
 } includes[] = {
-    {ACTION_TENSOR_CORES, ACTION_SHARED_TILE},
-    {ACTION_TENSOR_CORES, ACTION_REGISTER_TILE},
-    {ACTION_TENSOR_CORES, ACTION_ASYNC_COPY},
+    {ACTION_TENSOR_CORES, ACTION_SHARED_TILE, 0.5},
+    {ACTION_TENSOR_CORES, ACTION_REGISTER_TILE, 0.5},
+    {ACTION_TENSOR_CORES, ACTION_ASYNC_COPY, 0.5},
+    {ACTION_WGMMA, ACTION_TENSOR_CORES, 0.25},
 };
-/* The part of the advice that stays with the part. */
-static const double KEPT_BY_PART = 0.5;
 
 static void give_to_whole(const struct candidate *c, const struct advice *advice, double *asked)
 {
@@ -170,8 +170,8 @@ static void give_to_whole(const struct candidate *c, const struct advice *advice
         const double part = asked[includes[i].part];
 
         if (best_stake(c, includes[i].whole, advice) >= 0) {
-            asked[includes[i].part] = KEPT_BY_PART * part;
-            asked[includes[i].whole] += (1 - KEPT_BY_PART) * part;
+            asked[includes[i].part] = includes[i].kept * part;
+            asked[includes[i].whole] += (1 - includes[i].kept) * part;
         }
     }
 }

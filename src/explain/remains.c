@@ -13,7 +13,7 @@ static double get(const struct counters *n, enum metric metric)
 
 /* The time that the percentages are of. A model's launch has a start and an end besides; DRAM's
  * bytes and its percentage tell the rest. */
-static double body_ns(const struct chip *chip, const struct counters *n)
+double remains_body_ns(const struct chip *chip, const struct counters *n)
 {
     const double time = get(n, METRIC_TIME_NS), pct = get(n, METRIC_DRAM_PCT);
     const double moved_ns = get(n, METRIC_DRAM_BYTES) / chip->dram_bytes_per_s * 1e9;
@@ -27,7 +27,7 @@ static double body_ns(const struct chip *chip, const struct counters *n)
 
 static double fixed_ns(const struct chip *chip, const struct counters *n)
 {
-    return fmax(get(n, METRIC_TIME_NS) - body_ns(chip, n), 0);
+    return fmax(get(n, METRIC_TIME_NS) - remains_body_ns(chip, n), 0);
 }
 
 static double instructions_ns(const struct chip *chip, double thread_inst, double per_clk)
@@ -73,7 +73,7 @@ struct demands remains_work(
     left.ns[DEMAND_XU] = instructions_ns(chip, special, chip->sfu_per_clk);
     left.ns[DEMAND_ISSUE] =
         instructions_ns(chip, fp32 + fp64 + fp16 + special, 32.0 * chip->schedulers_per_sm);
-    left.ns[DEMAND_TENSOR] = get(launch, METRIC_TENSOR_PCT) / 100 * body_ns(chip, launch);
+    left.ns[DEMAND_TENSOR] = get(launch, METRIC_TENSOR_PCT) / 100 * remains_body_ns(chip, launch);
     return left;
 }
 
@@ -119,7 +119,7 @@ struct demands remains_conflict_free(
 
     (void)unique_bytes;
     for (unsigned i = 0; i < NR_DEMANDS; i++) {
-        left.ns[i] = get(launch, metrics[i]) / 100 * body_ns(chip, launch);
+        left.ns[i] = get(launch, metrics[i]) / 100 * remains_body_ns(chip, launch);
     }
     left.ns[DEMAND_LSU] = fmax(left.ns[DEMAND_LSU] - conflict_ns(chip, launch), 0);
     for (unsigned i = DEMAND_LSU; i < NR_DEMANDS; i++) {
@@ -133,7 +133,7 @@ struct demands remains_loads(
 {
     struct demands left = remains_bytes(chip, launch, unique_bytes);
 
-    left.ns[DEMAND_LSU] = get(launch, METRIC_LSU_PCT) / 100 * body_ns(chip, launch);
+    left.ns[DEMAND_LSU] = get(launch, METRIC_LSU_PCT) / 100 * remains_body_ns(chip, launch);
     return left;
 }
 
@@ -147,13 +147,13 @@ double demands_ns(const struct demands *demands)
     return most > 0 ? most + demands->fixed_ns : 0;
 }
 
-/* The matrix units take operands of 8 bits at twice the rate of 16. */
+/* The matrix units take operands of 8 bits fastest. */
 double remains_tensor_ns(const struct chip *chip, const struct profile *profile, double flops)
 {
     const double unique = get(&profile->total, METRIC_GLOBAL_UNIQUE_BYTES);
     struct demands left = remains_bytes(chip, &profile->total, unique);
 
-    left.ns[DEMAND_TENSOR] = flops / chip->peak[WORK_FP8].tensor_per_s * 1e9;
+    left.ns[DEMAND_TENSOR] = flops / chip_tensor_peak(chip) * 1e9;
     return demands_ns(&left);
 }
 

@@ -54,6 +54,9 @@ typedef struct demands remains_rule(
     const struct chip *chip, const struct counters *launch, double unique_bytes);
 remains_rule remains_conflict_free, remains_work, remains_gathered, remains_loads, remains_bytes;
 
+/* The time between a launch's start and its end, of which its percentages are. */
+double remains_body_ns(const struct chip *chip, const struct counters *launch);
+
 /* The least time of the demands; 0 when there is none. */
 double demands_ns(const struct demands *demands);
 

@@ -320,6 +320,7 @@ void examine_bandwidth(const struct tool_input *in, struct finding_list *out)
     double pct = value(in, METRIC_DRAM_PCT);
     double needed = roofline_of(in->chip, in->c->task).bytes;
     double moved = value(in, METRIC_DRAM_BYTES);
+    double body_ns = remains_body_ns(in->chip, in->n);
 
     if (pct < 80 || needed <= 0 || moved < 1.3 * needed) {
         return;
@@ -333,9 +334,10 @@ void examine_bandwidth(const struct tool_input *in, struct finding_list *out)
         finding_bound(in, f, remains_fused_ns(in->chip, &in->c->profile, needed));
     }
     finding_say(f,
-        "DRAM is %.0f%% busy (%s) moving %s bytes, and the task's work states %s: only fewer bytes "
-        "help now. %s",
+        "DRAM is %.0f%% busy (%s) moving %s bytes, and the task's work states %s, which take %.3g "
+        "us at the same bandwidth: only fewer bytes help now. %s",
         pct, from(in, METRIC_DRAM_PCT), count_text(moved).text, count_text(needed).text,
+        body_ns * needed / moved / 1e3,
         in->c->profile.nr_launches > 1
             ? "Fuse launches, so that intermediate results never leave the chip."
             : "Read each input once and keep it in registers or shared memory.");

@@ -1,4 +1,5 @@
 /* Owns the table of tools, the choice of those that may run, and the making of findings. */
+#include "explain/limits.h"
 #include "explain/tool.h"
 
 #include "base/mem.h"
@@ -56,7 +57,7 @@ const struct tool tools[] = {
     {"instruction_overhead", 3, IN_ALL, NEEDS(METRIC_THREAD_INST, METRIC_INST_INTEGER, METRIC_INST_CONTROL), examine_overhead, remains_work, false, METRIC_WITHOUT_OVERHEAD, 0.5},
     {"latency", 3, IN_ALL, NEEDS(METRIC_STALL_LONG_PCT), examine_latency, remains_work, false, METRIC_WITHOUT_LATENCY, 0.6},
     {"cache_misses", 3, IN_ALL, NEEDS(METRIC_L1_HIT_PCT, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_UNIQUE_BYTES), examine_cache, remains_work, false, METRIC_WITHOUT_MISSES, 1},
-    {"bandwidth", 3, IN_MEMORY | IN_MIXED, NEEDS(METRIC_DRAM_PCT, METRIC_DRAM_BYTES), examine_bandwidth, remains_bytes, true, METRIC_WITHOUT_DRAM, 0.5},
+    {"bandwidth", 3, IN_MEMORY | IN_MIXED, NEEDS(METRIC_DRAM_PCT, METRIC_DRAM_BYTES), examine_bandwidth, remains_bytes, true},
 };
 // clang-format on
 const unsigned nr_tools = ARRAY_SIZE(tools);
@@ -456,6 +457,8 @@ struct finding *finding_add(const struct tool_input *in, struct finding_list *ou
     }
     if (has_cure(in, out->tool)) {
         finding_cite(finding, in, out->tool->without);
+        finding->left_ns = value(in, out->tool->without);
+        finding->left = in->n->left[out->tool->without - METRIC_WITHOUT_CONFLICTS];
     }
     if (out->tool->remains) {
         finding_bound(in, finding, least_of_profile(in, out->tool->remains));
@@ -475,6 +478,21 @@ struct finding *finding_add_wait(
         fmin(0.6 * fmin(pct / 100, 1), tool_headroom(in)));
 }
 
+/* " Without it: 24.2 us, limited by the load/store unit (81% busy)." Of one launch where the
+ * finding is of several. */
+static void say_what_is_left(struct finding *finding)
+{
+    const size_t len = strlen(finding->text);
+    struct str left = {0};
+
+    limits_say(&finding->left, &left);
+    if (finding->left_ns > 0 && left.len > 0) {
+        snprintf(finding->text + len, sizeof(finding->text) - len, " Without it%s: %.3g us, %s.",
+            finding->launch ? ", the launch" : "", finding->left_ns / 1e3, str_text(&left));
+    }
+    str_finish(&left);
+}
+
 void finding_say(struct finding *finding, const char *format, ...)
 {
     size_t len = 0;
@@ -490,6 +508,7 @@ void finding_say(struct finding *finding, const char *format, ...)
     va_start(ap, format);
     vsnprintf(finding->text + len, sizeof(finding->text) - len, format, ap);
     va_end(ap);
+    say_what_is_left(finding);
 }
 
 void finding_cite_all(

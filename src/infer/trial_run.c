@@ -41,7 +41,7 @@ static bool find_written(struct inference *s, const struct env *env,
 
         memset(before, RUN_POISON_BYTE, b->bytes);
         if (b->array->role != ROLE_OUT)
-            ok = inputs_fill(b->array, env, s->task.path, s->seed + i, 1, before, b->nr, err);
+            ok = inputs_fill_beside(&s->task, b->array, env, s->seed + i, before, b->nr, err);
         ok = ok && device_read(s->device, b->address, now, b->bytes, err);
         s->written[i] = ok && memcmp(before, now, b->bytes) != 0;
         *any |= s->written[i] && b->array->role != ROLE_IN;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The folder of this library, links followed; false: it is not known. */
@@ -24,6 +25,14 @@ static bool own_folder(char folder[PATH_MAX])
     return slash != NULL;
 }
 
+/* A folder may be searched, which X_OK says of it as well: lib/keet-opt of an installed tree. */
+static bool is_program(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
 char *program_find(void)
 {
     /* lib/x86_64-linux-gnu/, lib/, and a build folder */
@@ -35,7 +44,7 @@ char *program_find(void)
         return strdup(named);
     for (size_t i = 0; own_folder(folder) && i < sizeof(places) / sizeof(places[0]); i++) {
         snprintf(path, sizeof(path), "%s/%s", folder, places[i]);
-        if (access(path, X_OK) == 0)
+        if (is_program(path))
             return strdup(path);
     }
     return strdup("keet-opt");

@@ -197,6 +197,14 @@ static void show_line(struct str *out, const char *text)
     str_finish(&shown);
 }
 
+/* Is the last line of a text the whole line, too, at which another one goes on? */
+static bool starts_line(const char *text, const char *last)
+{
+    const size_t len = strcspn(text, "\n");
+
+    return text[len] && strlen(last) == len && !memcmp(text, last, len);
+}
+
 /* The first line at which two texts differ. False: they are the same. */
 static bool differing_line(struct str *out, const char *what, const char *recorded, const char *now)
 {
@@ -212,7 +220,15 @@ static bool differing_line(struct str *out, const char *what, const char *record
         a += len_a + 1;
         b += len_b + 1;
     }
-    str_addf(out, "%s, line %u: recorded ", what, line);
+    const bool shorter_before = starts_line(b, a), shorter_now = starts_line(a, b);
+
+    str_addf(out, "%s, line %u: ", what, line);
+    if (shorter_before || shorter_now) {
+        str_addf(out, "the %s ends there, the %s goes on",
+            shorter_now ? "text now" : "recorded one", shorter_now ? "recorded one" : "text now");
+        return true;
+    }
+    str_add(out, "recorded ");
     show_line(out, a);
     str_add(out, ", now ");
     show_line(out, b);

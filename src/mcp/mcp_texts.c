@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "core/chip.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,9 +43,6 @@ static const struct {
 };
 enum { NR_PAGES = sizeof(pages) / sizeof(pages[0]) };
 
-static const char *const chips[] = {"h100", "h200"};
-enum { NR_CHIPS = sizeof(chips) / sizeof(chips[0]) };
-
 json_t *mcp_resources_list(void)
 {
     json_t *list = json_array();
@@ -53,12 +51,12 @@ json_t *mcp_resources_list(void)
         json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s}", "uri", pages[i].uri,
                                         "name", pages[i].name, "title", pages[i].title,
                                         "description", pages[i].text, "mimeType", "text/markdown"));
-    for (size_t i = 0; i < NR_CHIPS; i++)
-        json_array_append_new(list,
-            json_pack("{s:o, s:s, s:s, s:s, s:s}", "uri", json_sprintf("keet://chip/%s", chips[i]),
-                "name", chips[i], "title", chip_find(chips[i])->name, "description",
-                "The figures of the chip: units, rates, sizes, latencies.", "mimeType",
-                "application/json"));
+    for (unsigned i = 0; chip_nth(i) != NULL; i++)
+        json_array_append_new(list, json_pack("{s:o, s:s, s:s, s:s, s:s}", "uri",
+                                        json_sprintf("keet://chip/%s", chip_nth(i)->key), "name",
+                                        chip_nth(i)->key, "title", chip_nth(i)->name, "description",
+                                        "The figures of the chip: units, rates, sizes, latencies.",
+                                        "mimeType", "application/json"));
     return list;
 }
 
@@ -101,22 +99,16 @@ static json_t *shared_text(const char *folder, const char *file, struct err *err
 
 static json_t *chip_json(const struct chip *c)
 {
-    return json_pack("{s:s, s:s, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, "
-                     "s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
-        "name", c->name, "architecture", c->arch, "sms", (json_int_t)c->nr_sms, "clock_hz",
-        c->clock_hz, "schedulers_per_sm", (json_int_t)c->schedulers_per_sm, "max_warps_per_sm",
-        (json_int_t)c->max_warps_per_sm, "max_blocks_per_sm", (json_int_t)c->max_blocks_per_sm,
-        "max_threads_per_block", (json_int_t)c->max_threads_per_block, "registers_per_sm",
-        (json_int_t)c->registers_per_sm, "max_registers_per_thread",
-        (json_int_t)c->max_registers_per_thread, "shared_bytes_per_sm",
-        (json_int_t)c->smem_per_sm_bytes, "shared_bytes_per_block_max",
-        (json_int_t)c->smem_per_block_max_bytes, "l2_bytes", (json_int_t)c->l2_bytes, "dram_bytes",
-        (json_int_t)c->dram_bytes, "dram_bytes_per_s", c->dram_bytes_per_s, "l2_bytes_per_s",
-        c->l2_bytes_per_s, "l1_bytes_per_clk_sm", c->l1_bytes_per_clk_sm, "shared_bytes_per_clk_sm",
-        c->shared_bytes_per_clk, "fp32_per_clk_sm", c->fp32_per_clk, "fp64_per_clk_sm",
-        c->fp64_per_clk, "sfu_per_clk_sm", c->sfu_per_clk, "tensor_fp16_flops_per_s",
-        c->tensor_fp16_flops, "tensor_tf32_flops_per_s", c->tensor_tf32_flops, "latency_shared",
-        c->lat_shared, "latency_l2", c->lat_l2, "latency_dram", c->lat_dram);
+    json_t *json =
+        json_pack("{s:s, s:s, s:s}", "name", c->name, "arch", c->arch, "validated", c->validated);
+    char name[CHIP_NAME_BYTES];
+    double value;
+
+    for (unsigned i = 0; chip_figure(c, i, name, &value); i++)
+        json_object_set_new(json, name,
+            value == floor(value) && value < 1e15 ? json_integer((json_int_t)value)
+                                                  : json_real(value));
+    return json;
 }
 
 /* The name behind a prefix; NULL: it is no name of letters, digits and underscores. */

@@ -223,7 +223,7 @@ enum { NR_TOOLS = sizeof(tools) / sizeof(tools[0]), LONGEST_S = 3600, STANDARD_B
 /* What each tool that computes takes as well. */
 static const struct tool_parameter common[] = {
     {"device", PARAMETER_WORD, .option = "--device", .standard = "\"auto\"",
-        .among = "auto emu emu:h100 emu:h200 gpu",
+        .among = "auto emu emu:h100 emu:h200 emu:a100 emu:l40s emu:rtx4090 emu:b200 gpu",
         .text = "auto: a GPU where there is one, else the emulator of an H100, on which counters "
                 "are exact and times are modelled."},
     {"seed", PARAMETER_COUNT, .option = "--seed", .standard = "1", .most = 1000000000,

@@ -289,28 +289,69 @@ static enum nvrtc_outcome outcome_of(nvrtcResult result)
     }
 }
 
+/* The symbol of the one kernel of this name in PTX: the name itself, or its mangled form, which
+ * begins with _Z and the name's length. NULL: none, several, or no plain name. */
+static char *entry_of(const char *ptx, const char *name)
+{
+    static const char entry[] = ".entry ";
+    const size_t len = strlen(name);
+    size_t found_len = 0;
+    char mangled[32];
+    const char *found = NULL;
+    const int before = snprintf(mangled, sizeof(mangled), "_Z%zu", len);
+
+    for (const char *at = ptx; (at = strstr(at, entry));) {
+        at += strlen(entry);
+        const char *end = at + strcspn(at, "( \t\n");
+        const bool is_itself = (size_t)(end - at) == len && !strncmp(at, name, len);
+        const bool is_mangled =
+            !strncmp(at, mangled, (size_t)before) && !strncmp(at + before, name, len);
+
+        if ((is_itself || is_mangled) && found)
+            return NULL;
+        if (is_itself || is_mangled) {
+            found = at;
+            found_len = (size_t)(end - at);
+        }
+    }
+    return found ? memcpy(xcalloc(1, found_len + 1), found, found_len) : NULL;
+}
+
+/* Does the compiler get the kernel's name, or is the kernel looked for in PTX afterwards? */
+static bool is_asked_for(const char *kernel, bool by_ptx)
+{
+    return !by_ptx || strpbrk(kernel, "<:") != NULL;
+}
+
 static nvrtcResult lower(const struct nvrtc *nvrtc, nvrtcProgram program,
-    const struct nvrtc_request *request, struct nvrtc_answer *answer)
+    const struct nvrtc_request *request, bool by_ptx, struct nvrtc_answer *answer)
 {
     answer->lowered = xcalloc(request->nr_kernels, sizeof(*answer->lowered));
     for (unsigned i = 0; i < request->nr_kernels; i++) {
+        const bool asked = is_asked_for(request->kernels[i], by_ptx);
         const char *symbol;
-        const nvrtcResult result = nvrtc->lowered_name(program, request->kernels[i], &symbol);
+        const nvrtcResult result =
+            asked ? nvrtc->lowered_name(program, request->kernels[i], &symbol) : NVRTC_SUCCESS;
+        char *lowered = NULL;
 
         if (result != NVRTC_SUCCESS)
             return result;
-        answer->lowered[answer->nr_lowered++] = xstrdup(symbol);
+        lowered = asked ? xstrdup(symbol) : entry_of(answer->ptx, request->kernels[i]);
+        if (!lowered)
+            return NVRTC_ERROR_COMPILATION;
+        answer->lowered[answer->nr_lowered++] = lowered;
     }
     return NVRTC_SUCCESS;
 }
 
 static nvrtcResult compile(const struct nvrtc *nvrtc, nvrtcProgram program,
-    const struct nvrtc_request *request, struct nvrtc_answer *answer)
+    const struct nvrtc_request *request, bool by_ptx, struct nvrtc_answer *answer)
 {
     nvrtcResult result = NVRTC_SUCCESS;
 
     for (unsigned i = 0; i < request->nr_kernels && result == NVRTC_SUCCESS; i++)
-        result = nvrtc->add_name(program, request->kernels[i]);
+        if (is_asked_for(request->kernels[i], by_ptx))
+            result = nvrtc->add_name(program, request->kernels[i]);
     if (result == NVRTC_SUCCESS)
         result = nvrtc->compile(program, (int)request->nr_options, request->options);
     fetch(program, nvrtc->log_size, nvrtc->log, true, &answer->log, &answer->log_bytes);
@@ -319,11 +360,11 @@ static nvrtcResult compile(const struct nvrtc *nvrtc, nvrtcProgram program,
     if (result != NVRTC_SUCCESS)
         return result;
     fetch(program, nvrtc->cubin_size, nvrtc->cubin, false, &answer->cubin, &answer->cubin_bytes);
-    return lower(nvrtc, program, request, answer);
+    return lower(nvrtc, program, request, by_ptx, answer);
 }
 
-void nvrtc_compile(
-    const struct nvrtc *nvrtc, const struct nvrtc_request *request, struct nvrtc_answer *answer)
+static void attempt(const struct nvrtc *nvrtc, const struct nvrtc_request *request, bool by_ptx,
+    struct nvrtc_answer *answer)
 {
     const char **texts = xcalloc(request->nr_headers, sizeof(*texts));
     const char **header_names = xcalloc(request->nr_headers, sizeof(*header_names));
@@ -338,13 +379,34 @@ void nvrtc_compile(
     result = nvrtc->create(
         &program, request->source, request->name, (int)request->nr_headers, texts, header_names);
     if (result == NVRTC_SUCCESS) {
-        result = compile(nvrtc, program, request, answer);
+        result = compile(nvrtc, program, request, by_ptx, answer);
         nvrtc->destroy(&program);
     }
     answer->outcome = outcome_of(result);
     answer->outcome_text = nvrtc->error_string(result);
     free(texts);
     free(header_names);
+}
+
+/* A kernel may have the name of a function of the CUDA headers, as `norm`: the name alone is then
+ * ambiguous to the compiler. Such a program is compiled once more without asking for plain names.
+ */
+void nvrtc_compile(
+    const struct nvrtc *nvrtc, const struct nvrtc_request *request, struct nvrtc_answer *answer)
+{
+    struct nvrtc_answer again;
+
+    attempt(nvrtc, request, false, answer);
+    if (answer->outcome != NVRTC_REFUSED || !answer->log || !strstr(answer->log, "__nv_name_map"))
+        return;
+    attempt(nvrtc, request, true, &again);
+    if (again.outcome == NVRTC_GOOD) {
+        struct nvrtc_answer refused = *answer;
+
+        *answer = again;
+        again = refused;
+    }
+    nvrtc_answer_finish(&again);
 }
 
 void nvrtc_answer_finish(struct nvrtc_answer *answer)

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* A model of time that is further off than this knows little of what a cause costs. */
@@ -72,7 +73,7 @@ static bool make_ready(struct emulated *e)
     const struct profiler_options profiler = {.quick_cures = e->options.searches};
     struct device_options options = {
         .nr_threads = e->options.nr_threads, .deadline_s = e->options.searches ? search_s : 0};
-    char name[32];
+    struct str name = {0};
     struct err err;
 
     if (e->off || e->profiler)
@@ -81,9 +82,10 @@ static bool make_ready(struct emulated *e)
         give_up(e, "the arrays take too much of this machine's memory");
         return false;
     }
-    snprintf(name, sizeof(name), "emu:%s", e->gpu->chip->key);
-    options.name = name;
+    str_addf(&name, "emu:%s", e->gpu->chip->key);
+    options.name = str_text(&name);
     e->device = device_create(&options, &err);
+    str_finish(&name);
     e->profiler = e->device ? profiler_create(e->device, e->task, &profiler, &err) : NULL;
     if (e->profiler == NULL)
         give_up(e, err.text);
@@ -122,6 +124,7 @@ static void take_metrics(struct counters *to, const struct counters *emulated)
         else if (mark(c->from) != PROV_ABSENT)
             counters_set(to, (enum metric)m, c->value, mark(c->from));
     }
+    memcpy(to->left, emulated->left, sizeof(to->left));
     to->blocks_run = emulated->blocks_run;
     to->blocks_all = emulated->blocks_all;
 }

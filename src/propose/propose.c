@@ -67,7 +67,8 @@ struct propose *propose_create(
         propose_destroy(p);
         return NULL;
     }
-    p->rewriter = rewriter_start(task, options->forbid_fast_math, err);
+    p->rewriter =
+        rewriter_start(task, options->forbid_fast_math, options->smem_per_block_bytes, err);
     if (!p->rewriter) {
         propose_destroy(p);
         return NULL;
@@ -190,6 +191,16 @@ bool propose_kernel(struct propose *p, const char *parent_source, size_t parent_
     return true;
 }
 
+/* Leaves out what the chip cannot run. */
+static void keep_possible(const struct chip *chip, struct option_list *list)
+{
+    unsigned nr = 0;
+    for (unsigned i = 0; i < list->nr; i++)
+        if (list->items[i].action != ACTION_WGMMA || !chip || chip_has_wgmma(chip))
+            list->items[nr++] = list->items[i];
+    list->nr = nr;
+}
+
 bool propose_options(struct propose *p, struct candidate *c, struct err *err)
 {
     struct option_list list = {.arena = c->arena, .refusals = &p->refusals};
@@ -207,6 +218,7 @@ bool propose_options(struct propose *p, struct candidate *c, struct err *err)
             return false;
     if (p->options.tune_only && c->option.action == ACTION_NONE)
         tuner_list_all(&in, &list);
+    keep_possible(p->options.runs_on, &list);
     if (list.note)
         c->proposal_note = c->proposal_note
                                ? arena_printf(c->arena, "%s; %s", c->proposal_note, list.note)

@@ -69,7 +69,9 @@ enum { PROPOSE_MAX_MODELS = 8, PROPOSE_MAX_IN_FLIGHT = 64, PROPOSE_REPAIRS = 2 }
 struct propose_options {
     const char *prompts_dir; /* prompts and prices; propose_create checks all files in it */
     bool forbid_fast_math;
-    const struct chip *chip; /* NULL: no model is asked, and no prompt shown */
+    uint32_t smem_per_block_bytes; /* that a rewrite may use; 0: as much as an H100's block has */
+    const struct chip *chip;       /* NULL: no model is asked, and no prompt shown */
+    const struct chip *runs_on;    /* moves that it lacks are left out; NULL: none is */
     /* Specs of models (llm.h). None: rewriter and tuner only. Several: a bandit chooses. */
     const char *const *models;
     unsigned nr_models;

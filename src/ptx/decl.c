@@ -363,7 +363,12 @@ static bool place_variable(struct ptx_parser *p, struct ptx_symbol *symbol, bool
 
     switch (symbol->space) {
     case PTX_SHARED:
-        used = in_body ? &body->shared_bytes : &p->module_shared_bytes;
+        if (!in_body && !symbol->external) { /* placed when it is known who uses it */
+            p->shared = grow(p->shared, &p->cap_shared, p->nr_shared + 1, sizeof(*p->shared));
+            p->shared[p->nr_shared++] = symbol;
+            return true;
+        }
+        used = &body->shared_bytes;
         if (in_body) {
             body->shared =
                 grow(body->shared, &body->cap_shared, body->nr_shared + 1, sizeof(*body->shared));

@@ -4,6 +4,65 @@
 
 #include "base/mem.h"
 
+/* The variable that an operand names; NULL: none. */
+static const struct ptx_symbol *variable_of(const struct ptx_operand *operand)
+{
+    return operand->kind == PTX_OPERAND_SYMBOL || operand->kind == PTX_OPERAND_ADDRESS
+               ? operand->symbol
+               : NULL;
+}
+
+/* A shared variable of the module that one kernel alone names, and no .func, is that kernel's own:
+ * relocatable code has all variables of all kernels at the top. Such variables of several kernels
+ * lie in the same place, as the linker lays them. */
+static void find_owners(struct ptx_parser *p)
+{
+    static const struct ptx_func nobody, several;
+
+    for (size_t i = 0; i < p->nr_shared; i++)
+        p->shared[i]->func = &nobody;
+    for (size_t f = 0; p->nr_shared > 0 && f < p->nr_funcs; f++) {
+        const struct ptx_func *func = p->funcs[f].func;
+
+        for (uint32_t i = 0; i < func->nr_insts; i++)
+            for (int o = 0; o < func->insts[i].nr_operands; o++) {
+                const struct ptx_symbol *named = variable_of(&func->insts[i].operand[o]);
+                struct ptx_symbol *s = (struct ptx_symbol *)named;
+
+                if (s == NULL || s->space != PTX_SHARED || s->external || s->func == NULL)
+                    continue;
+                if (s->func == &nobody)
+                    s->func = func->is_entry ? func : &several;
+                else if (s->func != func)
+                    s->func = &several;
+            }
+    }
+    size_t nr = 0; /* what nobody names takes no room */
+
+    for (size_t i = 0; i < p->nr_shared; i++) {
+        struct ptx_symbol *s = p->shared[i];
+
+        if (s->func != &nobody)
+            p->shared[nr++] = s;
+        if (s->func == &nobody || s->func == &several)
+            s->func = NULL;
+    }
+    p->nr_shared = nr;
+}
+
+/* Places the module's variables of one owner (NULL: of nobody or several) from *used on. */
+static void place_owned(struct ptx_parser *p, const struct ptx_func *owner, uint64_t *used)
+{
+    for (size_t i = 0; i < p->nr_shared; i++) {
+        struct ptx_symbol *s = p->shared[i];
+
+        if (s->func != owner)
+            continue;
+        s->offset = (*used + s->align - 1) & ~(uint64_t)(s->align - 1);
+        *used = s->offset + s->bytes;
+    }
+}
+
 /* Does the function itself use shared variables of the module, or may a function that it calls
  * through a register do so? */
 static bool uses_module_shared(const struct func_facts *facts)
@@ -17,10 +76,8 @@ static bool uses_module_shared(const struct func_facts *facts)
         if (inst->op == PTX_OP_CALL && inst->operand[1].kind == PTX_OPERAND_REG)
             return true;
         for (int o = 0; o < inst->nr_operands; o++) {
-            const struct ptx_operand *operand = &inst->operand[o];
-            if ((operand->kind == PTX_OPERAND_SYMBOL || operand->kind == PTX_OPERAND_ADDRESS) &&
-                operand->symbol && operand->symbol->space == PTX_SHARED &&
-                !operand->symbol->external && !operand->symbol->func)
+            const struct ptx_symbol *named = variable_of(&inst->operand[o]);
+            if (named && named->space == PTX_SHARED && !named->external && !named->func)
                 return true;
         }
     }
@@ -63,8 +120,10 @@ enum { SHARED_ALIGN = 128 };
 
 static bool finalize_shared(struct ptx_parser *p)
 {
-    uint64_t common = p->module_shared_bytes;
+    uint64_t common = 0;
 
+    find_owners(p);
+    place_owned(p, NULL, &common);
     spread_uses(p);
     for (size_t i = 0; i < p->nr_funcs; i++) {
         struct func_facts *facts = &p->funcs[i];
@@ -78,7 +137,11 @@ static bool finalize_shared(struct ptx_parser *p)
     for (size_t i = 0; i < p->nr_funcs; i++) {
         struct func_facts *facts = &p->funcs[i];
         uint64_t base = facts->uses_module_shared ? common : 0;
-        uint64_t total = base;
+        uint64_t total;
+
+        if (facts->func->is_entry)
+            place_owned(p, facts->func, &base);
+        total = base;
         if (facts->func->is_entry && facts->shared_bytes) {
             base = round_up(base, SHARED_ALIGN);
             for (size_t s = 0; s < facts->nr_shared; s++)

@@ -701,6 +701,7 @@ struct ptx_module *ptx_parse(const char *text, size_t len, struct ptx_problem *p
     free(p.body.pending);
     free(p.body.shared);
     free(p.globals);
+    free(p.shared);
     free(p.funcs);
     arena_destroy(p.scratch);
     if (!ok) {

@@ -74,7 +74,9 @@ struct ptx_parser {
     size_t nr_globals, cap_globals;
     struct func_facts *funcs;
     size_t nr_funcs, cap_funcs;
-    uint64_t module_shared_bytes, init_bytes;
+    struct ptx_symbol **shared; /* of the module, not external */
+    size_t nr_shared, cap_shared;
+    uint64_t init_bytes;
     uint64_t nr_insts, nr_regs; /* in the module so far */
 };
 

@@ -262,7 +262,7 @@ struct ptx_symbol {
     uint64_t bytes;  /* 0: .extern .shared, sized at launch */
     uint64_t offset; /* SHARED, LOCAL, PARAM: within the function's (or module's) space */
     bool external, managed;
-    const struct ptx_func *func; /* the function that declares it; NULL: the module */
+    const struct ptx_func *func; /* that declares it, or alone names it; NULL: the module's */
     const uint8_t *init;         /* NULL: zeros */
     /* addresses inside init: at init_at[i] belongs the address of init_symbol[i] plus the 8 bytes
      * there */

@@ -41,7 +41,9 @@ void page_begin(const char *title, bool live, struct str *out)
 void page_live(bool live, struct str *out)
 {
     if (live)
-        str_add(out, "<p class=\"asked\" id=\"live\" role=\"status\"></p>\n");
+        str_add(out,
+            "<p class=\"asked\" id=\"live\" role=\"status\"></p>\n"
+            "<ul class=\"asked\" id=\"trying\" aria-label=\"What is being tried\"></ul>\n");
 }
 
 void page_end(bool live, struct str *out)

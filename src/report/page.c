@@ -108,13 +108,10 @@ static bool load_path(struct page *page, struct err *err)
 bool page_load(struct page *page, struct arena *arena, struct store *store, const char *db_path,
     int64_t run, struct err *err)
 {
-    const char *key;
-
     *page = (struct page){.arena = arena, .store = store, .db_path = db_path, .prefix = ""};
     if (!store_take_run(store, arena, run, &page->run, err))
         return false;
-    key = strchr(page->run.device, ':');
-    page->chip = key ? chip_find(key + 1) : NULL;
+    page->chip = chip_of_device(page->run.device);
     page->device_name = page->chip ? page->chip->name : page->run.device;
     return load_nodes(page, err) && load_path(page, err) &&
            store_tree_hash(store, page->tree_hash, err);

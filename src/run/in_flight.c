@@ -138,7 +138,7 @@ bool in_flight_begin(struct session *s, const struct search_pick *pick, struct e
     t->state = TRIAL_ASKED;
     if (ready)
         become_ready(s, t);
-    return true;
+    return ready || store_note_trial(s->store, &t->c, STAGE_WRITTEN, err);
 }
 
 bool in_flight_ask_again(
@@ -322,7 +322,7 @@ static bool begin_step(
         !propose_follow(s->propose, &context, &before->c, &t->c, err))
         return false;
     t->state = TRIAL_ASKED;
-    return true;
+    return store_note_trial(s->store, &t->c, STAGE_WRITTEN, err);
 }
 
 bool in_flight_go_on(struct session *s, struct trial *trial, struct err *err)

@@ -113,6 +113,8 @@ static bool begin(struct session *s, struct loop_watcher *watcher, struct err *e
 
     while (evaluator_idle(s->evaluator) && (trial = in_flight_first_ready(s))) {
         watcher->trying(watcher, s, &trial->c);
+        if (!trial->compiled && !store_note_trial(s->store, &trial->c, STAGE_EVALUATED, err))
+            return false;
         if (!compile(s, trial, &wait, err))
             return false;
         if (wait)

@@ -153,6 +153,7 @@ static bool open_propose(struct session *s, struct err *err)
     const char *cutlass = workbench_cutlass(s->bench);
     struct propose_options propose_options = {
         .forbid_fast_math = o->forbid_fast_math,
+        .smem_per_block_bytes = workbench_chip(s->bench)->smem_per_block_max_bytes,
         .models = o->models,
         .nr_models = o->nr_models,
         .record_path = o->record_path,
@@ -185,8 +186,9 @@ static bool open_propose(struct session *s, struct err *err)
             "the folder that holds it");
     propose_options.prompts_dir = arena_strdup(s->arena, prompts);
     free(prompts);
+    propose_options.runs_on = workbench_chip(s->bench);
     if (o->nr_models > 0 || o->show_prompt)
-        propose_options.chip = workbench_chip(s->bench);
+        propose_options.chip = propose_options.runs_on;
     s->journal =
         (struct propose_journal){s, save_call, in_flight_surround_again, in_flight_load_node};
     propose_options.journal = &s->journal;

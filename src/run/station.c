@@ -47,10 +47,10 @@ static bool make_ready(struct station *station, struct err *err)
         .after = compare_after,
         .owner = station};
 
-    if (!station->checker)
+    if (!station->checker && !station->only_times)
         station->checker =
             checker_create(station->device, station->task, station->reference, &checker, err);
-    if (station->checker && !station->profiler)
+    if ((station->checker || station->only_times) && !station->profiler)
         station->profiler = profiler_create(station->device, station->task, &profiler, err);
     return station->profiler != NULL;
 }

@@ -24,6 +24,7 @@ struct station {
     double fastest_ns;    /* of the candidates that were confirmed; 0: none yet */
     bool knows_original;  /* the profiler knows the original */
     bool searches;        /* many variants come: set after station_at */
+    bool only_times;      /* there is no check, and no checker: set after station_at */
     bool confirms_slower; /* station_confirm compares slow candidates, too: set after station_at */
     uint64_t timed_insts; /* as checker_options has it; 0: for a search. Set after station_at */
 };

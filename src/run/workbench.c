@@ -163,6 +163,22 @@ bool workbench_measure(
     return ok;
 }
 
+bool workbench_time(
+    struct workbench *bench, const struct task *task, struct candidate *c, struct err *err)
+{
+    struct station station = station_at(bench, 0, task);
+    struct compilation oracle;
+    bool ok = compile_kernel(bench->compiler, c, err);
+
+    oracle = c->compilation;
+    station.searches = true; /* no long simulations of what is not asked */
+    station.only_times = true;
+    station_original(&station, c, &oracle);
+    ok = ok && station_profile(&station, c, err);
+    station_finish(&station);
+    return ok;
+}
+
 bool workbench_evaluate(
     struct workbench *bench, const struct task *task, struct candidate *c, struct err *err)
 {

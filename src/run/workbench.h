@@ -51,6 +51,10 @@ bool workbench_oracle(struct workbench *bench, const struct task *task,
  * explain. A broken kernel gets a verdict; false means that the environment is broken. */
 bool workbench_evaluate(
     struct workbench *bench, const struct task *task, struct candidate *c, struct err *err);
+/* Compiles and profiles alone: of a kernel that is known to be right, at another size or on other
+ * contents. */
+bool workbench_time(
+    struct workbench *bench, const struct task *task, struct candidate *c, struct err *err);
 /* The same for a candidate that is compiled already. */
 bool workbench_measure(
     struct workbench *bench, const struct task *task, struct candidate *c, struct err *err);

@@ -85,6 +85,7 @@ static bool open_propose(struct asking *a, bool forbid_fast_math, struct err *er
     char *prompts = share_find("prompts");
     const struct propose_options options = {.prompts_dir = prompts,
         .forbid_fast_math = forbid_fast_math,
+        .smem_per_block_bytes = a->p->device ? a->p->device->chip->smem_per_block_max_bytes : 0,
         .emulated = a->p->device != NULL,
         .seed = a->p->seed};
 

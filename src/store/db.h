@@ -7,7 +7,7 @@
 
 #include <sqlite3.h>
 
-enum { SCHEMA_VERSION = 8 };
+enum { SCHEMA_VERSION = 9 };
 enum { DB_BUSY_MS = 5000 };
 enum { DB_APPLICATION_ID = 0x6b656574 }; /* "keet" */
 
@@ -65,6 +65,10 @@ enum sql {
     SQL_ADD_PICK,
     SQL_GET_PICKS,
     SQL_GET_TOLD,
+    SQL_ADD_TRIAL,
+    SQL_END_TRIAL,
+    SQL_END_TRIALS,
+    SQL_LIST_TRIALS,
     SQL_ADD_LESSON,
     SQL_GET_LESSONS,
     SQL_ADD_EXPERIENCE,

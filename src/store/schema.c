@@ -180,8 +180,15 @@ static const char schema_v8[] =
     " story TEXT NOT NULL, source TEXT NOT NULL, learned TEXT NOT NULL,"
     " UNIQUE (kernel, device, shape, story));";
 
-const char *const schema_changes[] = {
-    schema_v1, schema_v2, schema_v3, schema_v4, schema_v5, schema_v6, schema_v7, schema_v8};
+/* Version 9: the variants that are under way. A row goes when its node is stored. */
+static const char schema_v9[] =
+    "CREATE TABLE trial ("
+    " run INTEGER NOT NULL REFERENCES run(id), number INTEGER NOT NULL, parent INTEGER NOT NULL,"
+    " action TEXT NOT NULL, proposer TEXT NOT NULL, what TEXT, stage TEXT NOT NULL,"
+    " since_ms INTEGER NOT NULL, PRIMARY KEY (run, number)) WITHOUT ROWID;";
+
+const char *const schema_changes[] = {schema_v1, schema_v2, schema_v3, schema_v4, schema_v5,
+    schema_v6, schema_v7, schema_v8, schema_v9};
 _Static_assert(
     sizeof(schema_changes) / sizeof(schema_changes[0]) == SCHEMA_VERSION, "one a version");
 
@@ -314,6 +321,12 @@ const char *const sql_text[NR_SQL] = {
     [SQL_GET_PICKS] = "SELECT number, nr_told, kind, parent FROM pick WHERE run = ?"
                       " ORDER BY number",
     [SQL_GET_TOLD] = "SELECT number FROM node WHERE run = ? AND number > 0 ORDER BY id",
+    [SQL_ADD_TRIAL] = "INSERT OR REPLACE INTO trial (run, number, parent, action, proposer, what,"
+                      " stage, since_ms) VALUES (?,?,?,?,?,?,?,?)",
+    [SQL_END_TRIAL] = "DELETE FROM trial WHERE run = ? AND number = ?",
+    [SQL_END_TRIALS] = "DELETE FROM trial WHERE run = ?",
+    [SQL_LIST_TRIALS] = "SELECT number, parent, action, proposer, what, stage, since_ms FROM trial"
+                        " WHERE run = ? ORDER BY number",
     [SQL_ADD_LESSON] = "INSERT INTO lesson (run, action, device, text, learned, proposer, bound,"
                        " features, kernel, verdict, gain) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
     [SQL_GET_LESSONS] = "SELECT action, device, text, proposer, bound, features, kernel, verdict,"

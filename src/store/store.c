@@ -324,6 +324,15 @@ bool store_find_equal_run(
     return true;
 }
 
+/* Whatever was under way is not any more. */
+static bool end_trials(struct store *store, struct err *err)
+{
+    struct query q = query_start(store, SQL_END_TRIALS);
+
+    put_int(&q, store->run);
+    return query_run(&q, "forgetting what was under way", err);
+}
+
 bool store_go_on(struct store *store, const char *models, const char *budget, struct err *err)
 {
     struct query q = query_start(store, SQL_GO_ON);
@@ -331,7 +340,7 @@ bool store_go_on(struct store *store, const char *models, const char *budget, st
     put_text(&q, models);
     put_text(&q, budget);
     put_int(&q, store->run);
-    return query_run(&q, "going on with a run", err);
+    return query_run(&q, "going on with a run", err) && end_trials(store, err);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -382,7 +391,8 @@ bool store_end_run(struct store *store, const char *why_stopped, int64_t best, s
     put_text(&q, now);
     put_int(&q, best);
     put_int(&q, store->run);
-    return query_run(&q, "ending the run", err) && db_still_there(store, err);
+    return query_run(&q, "ending the run", err) && end_trials(store, err) &&
+           db_still_there(store, err);
 }
 
 bool store_nr_nodes(struct store *store, int64_t *nr, struct err *err)

@@ -157,6 +157,23 @@ struct store_order {
 bool store_load_order(
     struct store *store, struct arena *arena, struct store_order *order, struct err *err);
 
+/* --- the variants that are under way, for whoever watches --- */
+
+/* Asked of a model; on its way through compiler, check and profile. */
+enum trial_stage { STAGE_WRITTEN, STAGE_EVALUATED, NR_TRIAL_STAGES };
+struct store_trial {
+    int64_t number, parent;
+    const char *action, *proposer, *what, *stage; /* what may be NULL; in the caller's arena */
+    int64_t since_ms;                             /* UTC, since 1970 */
+};
+/* Note that a variant has come to this stage now. Its row goes with store_kernel, and all rows of
+ * the run with store_end_run and store_go_on. */
+bool store_note_trial(
+    struct store *store, const struct candidate *c, enum trial_stage stage, struct err *err);
+/* Of the run that was found. A run that was killed leaves its rows: ask whether it is at work. */
+bool store_list_trials(struct store *store, struct arena *arena, struct store_trial **trials,
+    unsigned *nr, struct err *err);
+
 /* --- what models were asked --- */
 
 /* Save one call as it stands, once when the call begins and once when the call has ended. So a

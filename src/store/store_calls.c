@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* id: of the node's row; 0: the node has no row yet. */
 static bool save_call(
@@ -151,6 +152,52 @@ bool store_list_calls(struct store *store, struct arena *arena, struct store_cal
     }
     *calls = keep(arena, rows, nr, sizeof(*rows));
     *nr_calls = (unsigned)nr;
+    return ok;
+}
+
+static const char *const trial_stages[NR_TRIAL_STAGES] = {"written", "evaluated"};
+
+bool store_note_trial(
+    struct store *store, const struct candidate *c, enum trial_stage stage, struct err *err)
+{
+    struct query q = query_start(store, SQL_ADD_TRIAL);
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    put_int(&q, store->run);
+    put_int(&q, c->node);
+    put_int(&q, c->parent);
+    put_text(&q, action_name(c->option.action));
+    put_text(&q, proposer_name(c->option.proposer));
+    put_text(&q, c->option.what);
+    put_text(&q, trial_stages[stage]);
+    put_int(&q, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+    return query_run(&q, "noting what is under way", err);
+}
+
+bool store_list_trials(struct store *store, struct arena *arena, struct store_trial **trials,
+    unsigned *nr_trials, struct err *err)
+{
+    struct query q = query_start(store, SQL_LIST_TRIALS);
+    struct store_trial *rows = NULL;
+    size_t cap = 0, nr = 0;
+    bool row, ok;
+
+    put_int(&q, store->run);
+    while ((ok = query_next(&q, &row, "reading what is under way", err)) && row) {
+        rows = grow(rows, &cap, nr + 1, sizeof(*rows));
+        struct store_trial *t = &rows[nr++];
+
+        t->number = get_within(&q, 0, INT64_MAX);
+        t->parent = get_int(&q);
+        t->action = get_text(&q, arena);
+        t->proposer = get_text(&q, arena);
+        t->what = get_text(&q, arena);
+        t->stage = get_text(&q, arena);
+        t->since_ms = get_int(&q);
+    }
+    *trials = keep(arena, rows, nr, sizeof(*rows));
+    *nr_trials = (unsigned)nr;
     return ok;
 }
 

@@ -322,6 +322,15 @@ static bool save_options(
     return true;
 }
 
+static bool end_trial(struct store *store, int64_t number, struct err *err)
+{
+    struct query q = query_start(store, SQL_END_TRIAL);
+
+    put_int(&q, store->run);
+    put_int(&q, number);
+    return query_run(&q, "storing a node", err);
+}
+
 static bool save_all(struct store *store, const struct candidate *c, struct err *err)
 {
     if (!save_source(store, c, err) || !save_node(store, c, err)) {
@@ -333,7 +342,7 @@ static bool save_all(struct store *store, const struct candidate *c, struct err 
            save_check(store, id, &c->check, err) &&
            (!c->profiled || save_profile(store, id, &c->profile, err)) &&
            save_explanation(store, id, &c->explanation, err) && save_options(store, id, c, err) &&
-           calls_save(store, id, c, err);
+           calls_save(store, id, c, err) && end_trial(store, c->node, err);
 }
 
 bool store_kernel(struct store *store, const struct candidate *c, struct err *err)

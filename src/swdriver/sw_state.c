@@ -138,13 +138,11 @@ void sw_clear(CUcontext ctx)
     }
     for (CUgraph g = ctx->graphs, next; g != NULL; g = next) {
         next = g->next;
-        sw_ops_free(g->ops, g->nr);
-        free(g);
+        sw_graph_free(g);
     }
     for (CUgraphExec x = ctx->execs, next; x != NULL; x = next) {
         next = x->next;
-        sw_ops_free(x->ops, x->nr);
-        free(x);
+        sw_exec_free(x);
     }
     for (CUarray a = ctx->arrays, next; a != NULL; a = next) {
         next = a->next;
@@ -432,6 +430,8 @@ CUstream sw_stream(CUcontext ctx, CUstream stream)
 
     if (stream == NULL || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
         return &ctx->null_stream;
+    if (stream == &ctx->feeder)
+        return stream;
     while (s != NULL && s != stream)
         s = s->next;
     return s;

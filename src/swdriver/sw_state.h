@@ -103,15 +103,33 @@ struct CUevent_st {
     double time_ns;
 };
 
-struct CUgraph_st {
-    CUgraph next;
+/* What a node does. */
+struct sw_part {
+    CUgraphNode node;
+    CUgraphNodeType type;
     struct sw_op *ops;
     size_t nr, cap;
 };
 
+struct CUgraphNode_st {
+    CUgraph graph;
+    struct sw_part part;
+    CUgraphNode *after; /* what it depends on */
+    size_t nr_after, cap_after;
+    bool placed;      /* while an order is looked for */
+    CUgraphNode copy; /* in the latest clone */
+};
+
+struct CUgraph_st {
+    CUgraph next;
+    CUgraphNode *nodes;
+    size_t nr, cap;
+    CUgraphNode filled; /* gets what is appended; NULL: each operation is a node of its own */
+};
+
 struct CUgraphExec_st {
     CUgraphExec next;
-    struct sw_op *ops;
+    struct sw_part *parts; /* in their order */
     size_t nr;
 };
 
@@ -132,7 +150,9 @@ struct CUctx_st {
     bool primary;
     CUdevice device;
     unsigned flags;
-    struct CUstream_st null_stream;
+    struct CUstream_st null_stream, feeder; /* feeder: what fills a node goes through it */
+    CUgraphExec refilled;                   /* whose node is filled anew; NULL: the graph's */
+    struct sw_part kept;                    /* ... and what the node had */
     CUmodule modules;
     CUstream streams;
     CUevent events;
@@ -182,7 +202,10 @@ uint64_t sw_bytes_free(CUcontext ctx);
 /* Destroys everything of a context but the object itself, which is fit for use again. */
 void sw_clear(CUcontext ctx);
 void sw_module_free(CUcontext ctx, CUmodule module);
-bool sw_is_machine_code(const void *image); /* of the first four bytes */
+bool sw_is_machine_code(const void *image);                  /* of the first four bytes */
+void sw_graph_append(CUgraph graph, const struct sw_op *op); /* takes over op->params */
+void sw_graph_free(CUgraph graph);
+void sw_exec_free(CUgraphExec exec);
 void sw_ops_free(struct sw_op *ops, size_t nr);
 
 /* Runs or records the operation; takes over op->params. */

@@ -1,4 +1,4 @@
-/* Owns streams, events and graphs: what runs at once, what is recorded, and the modelled clock. */
+/* Owns streams and events: what runs at once, what is recorded, and the modelled clock. */
 #include "swdriver/sw_state.h"
 
 #include "base/mem.h"
@@ -15,30 +15,13 @@ void sw_ops_free(struct sw_op *ops, size_t nr)
     free(ops);
 }
 
-static struct sw_op *copy_ops(const struct sw_op *ops, size_t nr)
-{
-    struct sw_op *copy = xcalloc(nr + 1, sizeof(*copy));
-
-    for (size_t i = 0; i < nr; i++) {
-        copy[i] = ops[i];
-        if (ops[i].params != NULL) {
-            copy[i].params = xmalloc(ops[i].params_bytes + 1);
-            memcpy(copy[i].params, ops[i].params, ops[i].params_bytes);
-        }
-    }
-    return copy;
-}
-
 CUresult sw_submit(CUcontext ctx, CUstream stream, struct sw_op *op)
 {
     CUstream s = sw_stream(ctx, stream);
     CUresult code;
 
     if (s != NULL && s->capture != NULL) {
-        CUgraph g = s->capture;
-
-        g->ops = grow(g->ops, &g->cap, g->nr + 1, sizeof(*g->ops));
-        g->ops[g->nr++] = *op;
+        sw_graph_append(s->capture, op);
         return CUDA_SUCCESS;
     }
     code = s != NULL ? sw_run(ctx, op) : CUDA_ERROR_INVALID_HANDLE;
@@ -380,136 +363,4 @@ CUresult CUDAAPI cuEventElapsedTime(float *ms, CUevent start, CUevent end);
 CUresult CUDAAPI cuEventElapsedTime(float *ms, CUevent start, CUevent end)
 {
     return elapsed(ms, start, end);
-}
-
-/* --- graphs: a list of what a stream was given while it was recorded --- */
-
-CUresult CUDAAPI cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
-{
-    CUcontext ctx;
-    CUresult code = sw_begin(&ctx);
-    CUstream s = code == CUDA_SUCCESS ? sw_stream(ctx, stream) : NULL;
-
-    if (code == CUDA_SUCCESS && s == NULL)
-        code = CUDA_ERROR_INVALID_HANDLE;
-    if (code == CUDA_SUCCESS && s == &ctx->null_stream)
-        code = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    if (code == CUDA_SUCCESS && s->capture != NULL)
-        code = CUDA_ERROR_ILLEGAL_STATE;
-    if (code != CUDA_SUCCESS)
-        return sw_end(code);
-    s->capture = xcalloc(1, sizeof(*s->capture));
-    s->capture->next = ctx->graphs;
-    ctx->graphs = s->capture;
-    return sw_end(CUDA_SUCCESS);
-}
-
-CUresult CUDAAPI cuStreamEndCapture(CUstream stream, CUgraph *graph)
-{
-    CUcontext ctx;
-    CUresult code = sw_begin(&ctx);
-    CUstream s = code == CUDA_SUCCESS ? sw_stream(ctx, stream) : NULL;
-
-    if (code == CUDA_SUCCESS && (s == NULL || s->capture == NULL))
-        code = CUDA_ERROR_ILLEGAL_STATE;
-    if (code != CUDA_SUCCESS)
-        return sw_end(code);
-    *graph = s->capture;
-    for (CUevent e = ctx->events; e != NULL; e = e->next)
-        e->capture = e->capture == *graph ? NULL : e->capture;
-    for (CUstream other = ctx->streams; other != NULL; other = other->next)
-        other->capture = other->capture == *graph ? NULL : other->capture;
-    return sw_end(CUDA_SUCCESS);
-}
-
-CUresult CUDAAPI cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
-{
-    CUcontext ctx;
-    CUresult code = sw_begin(&ctx);
-    CUstream s = code == CUDA_SUCCESS ? sw_stream(ctx, stream) : NULL;
-
-    if (code == CUDA_SUCCESS && s == NULL)
-        code = CUDA_ERROR_INVALID_HANDLE;
-    if (code == CUDA_SUCCESS)
-        *status =
-            s->capture != NULL ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
-    return sw_end(code);
-}
-
-static bool find_graph(CUcontext ctx, CUgraph graph, CUgraph **link)
-{
-    for (*link = &ctx->graphs; **link != NULL && **link != graph;)
-        *link = &(**link)->next;
-    return **link != NULL;
-}
-
-static bool find_exec(CUcontext ctx, CUgraphExec exec, CUgraphExec **link)
-{
-    for (*link = &ctx->execs; **link != NULL && **link != exec;)
-        *link = &(**link)->next;
-    return **link != NULL;
-}
-
-CUresult CUDAAPI cuGraphInstantiateWithFlags(
-    CUgraphExec *exec, CUgraph graph, unsigned long long flags)
-{
-    CUcontext ctx;
-    CUresult code = sw_begin(&ctx);
-    CUgraph *link;
-
-    if (code == CUDA_SUCCESS && (exec == NULL || !find_graph(ctx, graph, &link)))
-        code = CUDA_ERROR_INVALID_VALUE;
-    if (code != CUDA_SUCCESS)
-        return sw_end(code);
-    *exec = xcalloc(1, sizeof(**exec));
-    (*exec)->ops = copy_ops(graph->ops, graph->nr);
-    (*exec)->nr = graph->nr;
-    (*exec)->next = ctx->execs;
-    ctx->execs = *exec;
-    return sw_end(CUDA_SUCCESS);
-}
-
-CUresult CUDAAPI cuGraphLaunch(CUgraphExec exec, CUstream stream)
-{
-    CUcontext ctx;
-    CUresult code = sw_begin(&ctx);
-    CUgraphExec *link;
-
-    if (code == CUDA_SUCCESS && (!find_exec(ctx, exec, &link) || sw_stream(ctx, stream) == NULL))
-        code = CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; code == CUDA_SUCCESS && ctx->sticky == CUDA_SUCCESS && i < exec->nr; i++)
-        code = sw_run(ctx, &exec->ops[i]);
-    return sw_end(code);
-}
-
-CUresult CUDAAPI cuGraphDestroy(CUgraph graph)
-{
-    CUcontext ctx;
-    CUresult code = sw_begin(&ctx);
-    CUgraph *link;
-
-    if (code == CUDA_SUCCESS && !find_graph(ctx, graph, &link))
-        code = CUDA_ERROR_INVALID_VALUE;
-    if (code != CUDA_SUCCESS)
-        return sw_end(code);
-    *link = graph->next;
-    sw_ops_free(graph->ops, graph->nr);
-    free(graph);
-    return sw_end(CUDA_SUCCESS);
-}
-
-CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec exec)
-{
-    CUcontext ctx;
-    CUresult code = sw_begin(&ctx);
-    CUgraphExec *link;
-
-    if (code == CUDA_SUCCESS && !find_exec(ctx, exec, &link))
-        code = CUDA_ERROR_INVALID_VALUE;
-    if (code != CUDA_SUCCESS)
-        return sw_end(code);
-    *link = exec->next;
-    sw_ops_free(exec->ops, exec->nr);
-    free(exec);
-    return sw_end(CUDA_SUCCESS);
 }

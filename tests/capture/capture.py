@@ -65,6 +65,14 @@ def check_tasks(launches):
         done = subprocess.run([keet, launch["task"], "--budget", "2", "--device", "emu", "--json",
                                "--no-memory"], text=True, capture_output=True)
         check(done.returncode == 0, done.stderr)
+    # The sanitizers, a dump and inference find the data beside the task, too.
+    task = os.path.abspath(launches[0]["task"])
+    done = subprocess.run([keet, "run", task, "--device", "emu", "--sanitize", "memory"], text=True,
+                          capture_output=True)
+    check(done.returncode == 0, done.stdout, done.stderr)
+    done = subprocess.run([keet, "run", task, "--device", "emu", "--dump", "dumped"], text=True,
+                          capture_output=True)
+    check(done.returncode == 0 and "d_table.npy" in os.listdir("dumped"), done.stdout, done.stderr)
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """Programs that nvcc built for the shared runtime, unmodified, on the software runtime and driver."""
+import os
+import subprocess
 import sys
 import tempfile
 
@@ -7,7 +9,7 @@ import build
 
 driver = sys.argv[1]
 with tempfile.TemporaryDirectory() as folder:
-    for names, options in ((["features"], []), (["errors"], ["--compress-mode=none"]),
+    for names, options in ((["features"], []), (["errors"], ["--compress-mode=none"]), (["graphs"], []),
                            (["parts", "twice"], ["-rdc=true"])):
         done = build.run(build.build(folder, names, options), driver)
         print(f"{names[0]}: {done.stdout.strip()}", done.stderr.strip(), sep="\n")
@@ -15,3 +17,15 @@ with tempfile.TemporaryDirectory() as folder:
             sys.exit(f"{names[0]}: status {done.returncode}")
         if names[0] == "errors" and done.stderr.count("cudaIpcGetMemHandle") != 1:
             sys.exit("what is refused is to be named once")
+
+    # The runtime of CUDA 12, by its name and in its ways.
+    older = f"{folder}/older"
+    subprocess.run([build.nvcc(), "-arch=sm_90", "-c", "-o", f"{older}.o",
+                    f"{build.HERE}/programs/older_kernel.cu"], check=True)
+    subprocess.run(["gcc", "-o", older, f"{build.HERE}/programs/older.c",
+                    f"{older}.o", os.path.realpath(f"{driver}/libcudart.so.12"), "-lstdc++"], check=True)
+    done = build.run(older, driver)
+    print(f"older: {done.stdout.strip()}", done.stderr.strip(), sep="\n")
+    needed = subprocess.run(["readelf", "-d", older], text=True, capture_output=True).stdout
+    if done.returncode != 0 or "PASS" not in done.stdout or "[libcudart.so.12]" not in needed:
+        sys.exit("older: the runtime of CUDA 12")

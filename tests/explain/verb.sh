@@ -99,3 +99,23 @@ out=$("$keet" explain --threads 2 --sweep S=64,128,256 ../../kernels/attention.c
 grep -qE '^S = 128: scores [0-9.]+ us, softmax [0-9.]+ us, weigh [0-9.]+ us\.$' <<<"$out" || { echo "$out"; exit 1; }
 out=$("$keet" explain --sweep Q=1,2,3 kernels/clean_copy.cu 2>&1) && exit 1
 expect 'has no `size Q = ...` and no `tune Q = ...`'
+# Without each cause, what limits then; other sizes and contents, which take the time of files that say so.
+bags=../../bench/explain/asked/bags.cu
+out=$("$keet" explain --threads 2 -v --what-if $bags)
+expect " in detail: "
+expect "units, and the time that each needs by itself: DRAM "
+grep -qE '^ +[0-9.]+ us \([0-9.]+x\) without the limit of DRAM: limited by (waiting for memory|L2)' <<<"$out" || { echo "$out"; exit 1; }
+other()
+{
+    local said now
+    said=$(grep -F "$1" <<<"$out" | sed -E 's/.*: ([0-9.]+) us, .*/\1/')
+    sed "$2" $bags >"$folder/other.cu"
+    now=$("$keet" explain --threads 2 "$folder/other.cu" | sed -nE 's/^time ([0-9.]+) us .*/\1/p')
+    awk -v a="$said" -v b="$now" 'BEGIN { exit !(a > 0 && b > 0 && a / b < 1.01 && b / a < 1.01) }' || { echo "$1: $said, not $now"; exit 1; }
+}
+other "BAGS = 6144 (3/8 times)" 's/BAGS = 16384/BAGS = 6144/'
+other "IDS = constant(131071), all the same" 's/= integers(0, ITEMS-1)/= constant(131071)/'
+out=$("$keet" explain --threads 2 --json --what-if $bags)
+expect '"change": "IDS = sorted(0, 262143), in rising order"'
+out=$("$keet" explain --threads 2 kernels/coalesce_structures.cu)
+grep -qE '1\. \[coalescing.* Without it: [0-9.]+ us, limited by ' <<<"$out" || { echo "$out"; exit 1; }

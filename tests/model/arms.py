@@ -51,6 +51,12 @@ def main():
         arms = [word for arm in ("ours", "no_feedback", "other_kernel", "episodes") for word in ("--arm", arm)]
         command = ["run", "--out", "out", "--ask", f"cd {folder}; sh ask", "--calls", "2", "--repeats", "1", "--jobs",
                    "2", "--keet-opt", keet_opt, *arms, "two.cu", "three.cu"]
+        # An answer that does not depend on which run asks.
+        put("alike", "cat > $1/prompt\nif grep -q wider $1/prompt; then echo 'DECLINE: done'; exit; fi\n"
+                     "echo x >> designs; echo 'MOVE: wider'; echo '```cuda'\n"
+                     "if grep -q '2 \\* x' $1/prompt; then cat two.wide; else cat three.wide; fi; echo '```'\n")
+        shared = ["run", "--out", "shared", "--ask", f"cd {folder}; sh alike", "--share", "--jobs", "2", "--keet-opt", keet_opt,
+                  "--arm", "ours", "--arm", "no_best", "two.cu", "three.cu", "--calls"]
         said = run(*command)
         assert said.count(": done\n") == 8, said
         assert run(*command).count(": done before\n") == 8
@@ -59,6 +65,14 @@ def main():
         print(text)
         assert "| ours | 2 | " in text and "| other_kernel | 2 | 1.000 | 0, 2, 0 | 1 | 1 |" in text, text
         assert "donors" not in text
+
+        # Two arms begin with the same prompt: it is asked once a task. More calls take runs that are done further.
+        assert run(*shared, "1").count(": done\n") == 4
+        with open(os.path.join(folder, "designs"), encoding="utf-8") as file:
+            assert len(file.readlines()) == 2
+        assert "| no_best | 2 | 1.000 | 0, 2, 0 | 1 | 1 |" in run("table", "--out", "shared")
+        assert run(*shared, "1").count(": done before\n") == 4
+        assert run(*shared, "2").count(": done\n") == 4
 
 
 if __name__ == "__main__":

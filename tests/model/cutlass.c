@@ -168,7 +168,8 @@ int main(void)
     };
     const char *named = getenv("KEET_CUTLASS");
     char *own = named ? strdup(named) : share_find(".deps/cutlass");
-    struct compiler_options options = {.arch = "sm_90a", .cache_dir = "", .cutlass_dir = own};
+    struct compiler_options options = {
+        .arch = "sm_90a", .cache_dir = "", .cutlass_dir = own, .time_limit_s = 600};
     struct err err;
     int failed;
 

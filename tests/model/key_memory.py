@@ -131,7 +131,7 @@ def look_at_children(run, server, nr_wanted):
     and so on, since it stands still meanwhile and has a deadline, and since looking at the ones that
     live long leaves no time for those that live a moment."""
     marked, unmarked, next_s, pause_s = set(), set(), {}, {}
-    end = time.monotonic() + 120
+    end = time.monotonic() + 400
     while not server.log()["requests"] and run.process.poll() is None:
         time.sleep(0.01)  # asked no more after it: a compiler is gone before the answer comes
     while time.monotonic() < end and run.process.poll() is None and len(marked) < nr_wanted:

@@ -318,6 +318,7 @@ static void test_replay_changed(void **state)
     assert_true(llm_record(llm, recording, &err));
     ask(llm, "write", "one\ntwo\nthree");
     ask(llm, "write", "same");
+    ask(llm, "repair", "four\nfive");
     llm_destroy(llm);
 
     llm = create("replay:", recording);
@@ -332,6 +333,9 @@ static void test_replay_changed(void **state)
     assert_string_equal(reply.error, "the recording has no write 3");
     reply = ask(llm, "plan", "same");
     assert_string_equal(reply.error, "the recording has no plan 1");
+    reply = ask(llm, "repair", "four\nfive\nsix");
+    assert_string_equal(reply.error, "repair 1 differs from the recording: message 1 (user), line "
+                                     "2: the recorded one ends there, the text now goes on");
     llm_destroy(llm);
 }
 

@@ -132,7 +132,7 @@ static void hand_written_variants_reach_the_last(void **state)
         "identifier \"y\" is undefined");
     expect_in(ask("m.db", "SELECT prompt FROM model_call WHERE number = 3 AND purpose = 'repair'"
                           " ORDER BY seq DESC LIMIT 1"),
-        "Verdict: wrong.");
+        "Verdict: wrong: ");
     assert_int_equal(run(text, sizeof(text), "calls m.db"), 0);
     expect_in(text, "9 calls");
     assert_int_equal(run(text, sizeof(text), "calls m.db --json"), 0);

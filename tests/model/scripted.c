@@ -28,9 +28,9 @@ static long number(const char *sql)
     return atol(ask("r.db", sql));
 }
 
-/* The naive product as a reply: `head`, then the file with `line` before its kernel and its loop
- * unrolled by n, so that no two are equal; n = 0 does not compile. */
-static void put_reply(const char *name, const char *head, const char *line, unsigned n)
+/* The naive product as a reply: `head`, then the file with `line` before its kernel and `before`
+ * before its loop. */
+static void put_product(const char *name, const char *head, const char *line, const char *before)
 {
     static const char loop[] = "        for (int k = 0; k < K; k++)";
     struct str text = {0};
@@ -42,16 +42,20 @@ static void put_reply(const char *name, const char *head, const char *line, unsi
     kernel = strstr(source, "__global__");
     at = strstr(source, loop);
     assert_true(kernel && at);
-    str_addf(&text, "%s\n\n```cuda\n%.*s%s%.*s", head, (int)(kernel - source), source, line,
-        (int)(at - kernel), kernel);
-    if (n == 0)
-        str_add(&text, "oops;\n");
-    else
-        str_addf(&text, "#pragma unroll %u\n", n);
-    str_addf(&text, "%s```\n", at);
+    str_addf(&text, "%s\n\n```cuda\n%.*s%s%.*s%s\n%s```\n", head, (int)(kernel - source), source,
+        line, (int)(at - kernel), kernel, before, at);
     put(name, text.text);
     str_finish(&text);
     free(source);
+}
+
+/* Its loop unrolled by n, so that no two are equal; n = 0 does not compile. */
+static void put_reply(const char *name, const char *head, const char *line, unsigned n)
+{
+    char unroll[32];
+
+    snprintf(unroll, sizeof(unroll), "#pragma unroll %u", n);
+    put_product(name, head, line, n == 0 ? "oops;" : unroll);
 }
 
 /* Every evaluation is a node of its own or a repair; what was declined or not answered is none. */
@@ -177,6 +181,24 @@ static void an_unanswered_repair_keeps_the_verdict(void **state)
     assert_string_equal(ask("r.db", "SELECT verdict FROM node WHERE number = 1"), "no_compile");
     assert_string_equal(
         ask("r.db", "SELECT verdict FROM model_call WHERE purpose = 'repair'"), "no_answer");
+    sums_are_right(2);
+}
+
+/* What the device lacks is repaired as a fault is, and the model is told that it is lacking. */
+static void unsupported_is_repaired(void **state)
+{
+    put_product("s/write-1.md", "MOVE: over several GPUs", "",
+        "asm volatile(\"multimem.red.relaxed.sys.global.add.u32 [%0], 0;\" ::\"l\"(C) : "
+        "\"memory\");");
+    put_reply("s/repair-1.md", "MOVE: on one", "", 2);
+    optimize("--model script:s --budget 2" ALONE);
+    assert_string_equal(ask("r.db", "SELECT verdict FROM node WHERE number = 1"), "ok");
+    assert_string_equal(
+        ask("r.db", "SELECT verdict FROM model_call WHERE purpose = 'write'"), "unsupported");
+    assert_int_equal(
+        number("SELECT count(*) FROM model_call WHERE purpose = 'repair' AND verdict = 'ok' AND"
+               " prompt LIKE '%Verdict: unsupported: %multimem.red%use other instructions%'"),
+        1);
     sums_are_right(2);
 }
 
@@ -323,6 +345,7 @@ int main(void)
         TEST(prose_is_no_kernel),
         TEST(late_answers_cost_nothing),
         TEST(an_unanswered_repair_keeps_the_verdict),
+        TEST(unsupported_is_repaired),
         TEST(many_tune_lines),
         TEST(lies_are_found_out),
         TEST(requests_build_on_what_is_known),

@@ -58,9 +58,9 @@ def add(db, nr):
     runs.many(db, nr + 1)
 
 
-def sometime(browser, fact):
+def sometime(browser, fact, limit_s=60):
     """Becomes true, however busy the machine is."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + limit_s
     while not browser.value(fact):
         if time.monotonic() > end:
             return False
@@ -108,6 +108,38 @@ def small(browser, keet, db):
     watch.close()
     check(sometime(browser, "document.getElementById('live').textContent.startsWith('keet-opt watch has ended')"),
           "the end of the server is not told")
+
+
+def trying(browser, keet, kernel, folder):
+    """What is under way while a run is at work, in the page, in `watch` and in `status`; and no more when the run is killed."""
+    db, watch = os.path.join(folder, "trying.keet.db"), None
+    matmul = os.path.join(os.path.dirname(kernel), "matmul.cu")     # a saxpy has soon nothing left to try
+    run = subprocess.Popen([keet, matmul, "--budget", "1000", "--no-memory", "--device", "emu", "--db", db, "-o", os.path.join(folder, "t.cu"),
+                            "-q"], stdout=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + 120
+        said = ""
+        while "trying: node " not in said:
+            check(time.monotonic() < end and run.poll() is None, f"watch does not say what is tried: {said}")
+            said = subprocess.run([keet, "watch", db, "--once"], capture_output=True, text=True).stdout
+        watch = Watch(keet, db)
+        browser.open(watch.url, 1400)
+        check(sometime(browser, "document.querySelectorAll('#trying li').length === 1"), "nothing is being tried")
+        seen = browser.value("document.querySelector('#trying').textContent")
+        check(seen.startswith("node ") and " from " in seen and " being tried for " in seen, seen)
+        check(sometime(browser, "document.querySelector('#chart-tree circle.trying') !== null", 300), "the tree does not show where")
+        check(sometime(browser, f"document.querySelector('#trying').textContent.split(' from ')[0] !== {seen.split(' from ')[0]!r}", 300),
+              "the next node is not being tried")
+        run.kill()
+        run.wait()
+        check(sometime(browser, "document.querySelectorAll('#trying li').length === 0"), "a killed run still tries something")
+        left = subprocess.run([keet, "status", db, "--json"], capture_output=True, text=True).stdout
+        check('"trying": []' in left, left)
+    finally:
+        run.kill()
+        run.wait()
+        if watch:
+            watch.close()
 
 
 # The longest time between two frames, while something is watched.
@@ -175,6 +207,7 @@ def main():
                 large(browser, keet, db)
             else:
                 small(browser, keet, db)
+                trying(browser, keet, kernel, folder)
                 campaign(browser, keet, db, folder)
         finally:
             browser.close()

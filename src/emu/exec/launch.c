@@ -30,8 +30,8 @@ static bool refuse(struct emu_result *result, const char *format, ...)
 
 /* Clusters of up to 16 blocks, of which a grid holds whole ones. More than 8 a kernel must allow on
  * the chip (cudaFuncAttributeNonPortableClusterSizeAllowed), which a launch does not tell. */
-static bool clusters_fit(
-    const struct ptx_func *f, const struct emu_launch *l, struct emu_result *result)
+static bool clusters_fit(const struct chip *chip, const struct ptx_func *f,
+    const struct emu_launch *l, struct emu_result *result)
 {
     uint64_t blocks = 1;
     for (int i = 0; i < 3; i++) {
@@ -48,12 +48,15 @@ static bool clusters_fit(
                 l->grid[1], l->grid[2], "xyz"[i], c);
         blocks *= c;
     }
+    if (blocks > 1 && !chip_has_clusters(chip))
+        return !refuse(result, "clusters of blocks need compute capability 9.0; %s has %u.%u",
+            chip->name, chip_capability(chip) / 10, chip_capability(chip) % 10);
     return blocks <= MOST_CLUSTER_BLOCKS ||
            !refuse(result, "clusters of %" PRIu64 " blocks, the limit is %d", blocks,
                MOST_CLUSTER_BLOCKS);
 }
 
-/* The chip's limits (CUDA programming guide, compute capability 9.0). */
+/* The chip's limits (CUDA programming guide). */
 static bool within_limits(const struct chip *chip, const struct program *program,
     const struct emu_launch *l, struct emu_result *result)
 {
@@ -93,7 +96,7 @@ static bool within_limits(const struct chip *chip, const struct program *program
         return !refuse(result,
             "%" PRIu64 " bytes of shared memory (%u static + %u dynamic), the limit is %u", smem,
             program->shared_dynamic_offset, l->smem_bytes, chip->smem_per_block_max_bytes);
-    if (!clusters_fit(f, l, result))
+    if (!clusters_fit(chip, f, l, result))
         return false;
     uint64_t warps = (threads + WARP_LANES - 1) / WARP_LANES;
     uint64_t unit = chip->register_alloc_unit ? chip->register_alloc_unit : 256;

@@ -24,30 +24,30 @@ static const double most_events = 1.2e6;
  * and every open DRAM page (data/h100/gpu-stream, one warp per SM: 544 cycles). */
 static const double stream_latency_share = 0.85;
 
-/* The half of L2 that is not an SM's own answers later by this share; data is on the near side
- * while all of it fits there (data/h100/gpu-latency: 265 cycles to 22 MB, 475 from 35 MB on), and
- * once somebody on this side has asked for it: see buffer_traffic.far_half. */
-static const double far_l2 = 0.8;
-
+/* The half of L2 that is not an SM's own answers later by the share l2_far; data is on the near
+ * side while all of it fits there (gpu-latency: on an H100 265 cycles to 22 MB, 475 from 35 MB on;
+ * on an A100 211 to 18 MB, 424 from 32 MB on), and once somebody on this side has asked for it: see
+ * buffer_traffic.far_half. */
 static double l2_latency(const struct time_model *m)
 {
     double share = m->traffic.unique * 32 / (double)m->chip->l2_bytes;
     double far = fmin(1, fmax(0, (share - 0.44) / (0.7 - 0.44)));
 
-    return m->chip->lat_l2 * (1 + far_l2 * far);
+    return m->chip->lat_l2 * (1 + m->chip->l2_far * far);
 }
 
 /* --- simulation --- */
 
-/* Shared memory is carved out of L1 in steps (CUDA programming guide, compute capability 9.0). */
+/* Shared memory is carved out of L1 in steps (CUDA programming guide: those of compute capability
+ * 9.0; 8.0 and 8.9 have the same, up to what their SMs have). */
 static double l1_left(const struct time_model *m)
 {
     static const unsigned steps_kb[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
     unsigned used = m->resident * (m->run->shared_bytes + m->chip->smem_reserved_bytes);
-    unsigned kb = 228;
+    unsigned kb = m->chip->smem_per_sm_bytes / 1024;
 
     for (size_t i = sizeof(steps_kb) / sizeof(steps_kb[0]); i-- > 0;)
-        if (used <= steps_kb[i] * 1024)
+        if (used <= steps_kb[i] * 1024 && steps_kb[i] < kb)
             kb = steps_kb[i];
     if (m->run->shared_bytes == 0)
         kb = 0;
@@ -99,7 +99,7 @@ static void simulate(struct time_model *m)
         .l1_bytes = l1_left(m),
         .lat_l2 = l2_latency(m),
         .lat_dram = chip->lat_dram * stream_latency_share,
-        .far_l2 = far_l2,
+        .far_l2 = chip->l2_far,
         .traffic = &m->traffic,
         .nr_places = m->nr_places,
         .spill_rate = m->cured & SPARED(LOCAL) ? 0 : spill_rate(m),
@@ -273,6 +273,22 @@ void time_run(struct time_model *m)
     settle_cycles(m);
 }
 
+/* A simulation of so many events is enough for one block. */
+static const double block_events = 1.5e5;
+
+/* Cycles of one block alone on the chip. */
+static double one_block_cycles(const struct time_model *m)
+{
+    struct time_model one = *m;
+
+    one.blocks = one.blocks_sm = one.resident = 1;
+    one.rough_blocks = 1;
+    one.most_events = block_events;
+    simulate(&one);
+    free(one.sim.stall_pc);
+    return fmax(one.sim.cycles * work_ratio(m), m->chip->lat_l1);
+}
+
 /* --- metrics --- */
 
 static void set_modelled(struct counters *c, enum metric metric, double value)
@@ -304,54 +320,101 @@ static void fill_launch(const struct time_model *m, struct counters *c)
         set_known(c, METRIC_WAVES, (double)m->blocks / m->occ.blocks / m->chip->nr_sms);
 }
 
+/* How busy a unit was, as a share of what it can do in the launch's time. */
+static double busy_share(const struct time_model *m, enum metric unit)
+{
+    const struct sim_output *sim = &m->sim;
+    const double scale = grid_scale(m), seconds = m->cycles / m->chip->clock_hz;
+    const double per_sm = scale / m->chip->nr_sms / m->cycles;
+    const double per_pipe = per_sm / m->chip->schedulers_per_sm;
+
+    switch (unit) {
+    case METRIC_DRAM_PCT:
+        return sim->dram_sectors * 32 * scale / seconds / m->chip->dram_bytes_per_s;
+    case METRIC_L2_PCT:
+        return sim->l2_sectors * 32 * scale / seconds / m->chip->l2_bytes_per_s;
+    case METRIC_LSU_PCT:
+        return sim->lsu_busy * per_sm;
+    case METRIC_FMA_PCT:
+        return fmax(sim->pipe_busy[PIPE_FMA], sim->pipe_busy[PIPE_IMUL]) * per_pipe;
+    case METRIC_ALU_PCT:
+        return sim->pipe_busy[PIPE_ALU] * per_pipe;
+    case METRIC_FP64_PCT:
+        return sim->pipe_busy[PIPE_FP64] * per_pipe;
+    case METRIC_XU_PCT:
+        return sim->pipe_busy[PIPE_XU] * per_pipe;
+    case METRIC_TENSOR_PCT:
+        return sim->pipe_busy[PIPE_TENSOR] * per_pipe;
+    case METRIC_ISSUE_PCT:
+        return sim->issued * per_pipe;
+    default:
+        return 0;
+    }
+}
+
+static const enum metric units[] = {METRIC_DRAM_PCT, METRIC_L2_PCT, METRIC_LSU_PCT, METRIC_FMA_PCT,
+    METRIC_ALU_PCT, METRIC_FP64_PCT, METRIC_XU_PCT, METRIC_TENSOR_PCT, METRIC_ISSUE_PCT};
+
 static void fill_memory(const struct time_model *m, struct counters *c)
 {
     const struct sim_output *sim = &m->sim;
-    double scale = grid_scale(m), dram_bytes = sim->dram_sectors * 32 * scale;
-    double seconds = m->cycles / m->chip->clock_hz;
+    double scale = grid_scale(m);
 
     if (sim->l1_lookups > 0)
         set_pct(c, METRIC_L1_HIT_PCT, sim->l1_hits / sim->l1_lookups);
     set_modelled(c, METRIC_L2_SECTORS, sim->l2_read_sectors * scale);
     if (sim->l2_sectors > 0)
         set_pct(c, METRIC_L2_HIT_PCT, 1 - sim->dram_sectors / sim->l2_sectors);
-    set_modelled(c, METRIC_DRAM_BYTES, dram_bytes);
-    set_pct(c, METRIC_DRAM_PCT, dram_bytes / seconds / m->chip->dram_bytes_per_s);
-    set_pct(c, METRIC_L2_PCT, sim->l2_sectors * 32 * scale / seconds / m->chip->l2_bytes_per_s);
-    set_pct(c, METRIC_LSU_PCT, sim->lsu_busy * scale / m->chip->nr_sms / m->cycles);
+    set_modelled(c, METRIC_DRAM_BYTES, sim->dram_sectors * 32 * scale);
 }
 
-static void fill_pipes(const struct time_model *m, struct counters *c)
+static void fill_units(const struct time_model *m, struct counters *c)
 {
-    double per_pipe = grid_scale(m) / m->chip->nr_sms / m->chip->schedulers_per_sm / m->cycles;
-    const double *busy = m->sim.pipe_busy;
-
-    set_pct(c, METRIC_FMA_PCT, fmax(busy[PIPE_FMA], busy[PIPE_IMUL]) * per_pipe);
-    set_pct(c, METRIC_ALU_PCT, busy[PIPE_ALU] * per_pipe);
-    set_pct(c, METRIC_FP64_PCT, busy[PIPE_FP64] * per_pipe);
-    set_pct(c, METRIC_XU_PCT, busy[PIPE_XU] * per_pipe);
-    set_pct(c, METRIC_TENSOR_PCT, busy[PIPE_TENSOR] * per_pipe);
-    set_pct(c, METRIC_ISSUE_PCT, m->sim.issued * per_pipe);
+    for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+        set_pct(c, units[i], busy_share(m, units[i]));
     set_pct(c, METRIC_OCCUPANCY_ACHIEVED_PCT,
         m->sim.resident_warps / m->chip->max_warps_per_sm * (double)m->blocks /
             ((double)m->blocks_sm * m->chip->nr_sms));
 }
 
+static const enum metric stalls[NR_STALLS] = {
+    [STALL_LONG] = METRIC_STALL_LONG_PCT,
+    [STALL_SHORT] = METRIC_STALL_SHORT_PCT,
+    [STALL_BARRIER] = METRIC_STALL_BARRIER_PCT,
+    [STALL_WAIT] = METRIC_STALL_WAIT_PCT,
+    [STALL_MIO] = METRIC_STALL_MIO_PCT,
+    [STALL_MATH] = METRIC_STALL_MATH_PCT,
+    [STALL_OTHER] = METRIC_STALL_OTHER_PCT,
+};
+
 /* Shares of the time that warps were resident. */
 static void fill_stalls(const struct time_model *m, struct counters *c)
 {
-    static const enum metric metrics[NR_STALLS] = {
-        [STALL_LONG] = METRIC_STALL_LONG_PCT,
-        [STALL_SHORT] = METRIC_STALL_SHORT_PCT,
-        [STALL_BARRIER] = METRIC_STALL_BARRIER_PCT,
-        [STALL_WAIT] = METRIC_STALL_WAIT_PCT,
-        [STALL_MIO] = METRIC_STALL_MIO_PCT,
-        [STALL_MATH] = METRIC_STALL_MATH_PCT,
-        [STALL_OTHER] = METRIC_STALL_OTHER_PCT,
-    };
-
     for (unsigned i = 0; i < NR_STALLS && m->sim.warp_cycles > 0; i++)
-        set_pct(c, metrics[i], m->sim.stall[i] / m->sim.warp_cycles);
+        set_pct(c, stalls[i], m->sim.stall[i] / m->sim.warp_cycles);
+}
+
+struct limit time_limit(const struct time_model *m)
+{
+    struct limit limit = {.unit = METRIC_TIME_NS, .wait = METRIC_TIME_NS};
+
+    for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+        const double pct = 100 * fmin(1, busy_share(m, units[i]));
+
+        if (pct > limit.unit_pct) {
+            limit.unit = units[i];
+            limit.unit_pct = (float)pct;
+        }
+    }
+    for (unsigned i = 0; i < NR_STALLS && m->sim.warp_cycles > 0; i++) {
+        const double pct = 100 * fmin(1, m->sim.stall[i] / m->sim.warp_cycles);
+
+        if (pct > limit.wait_pct) {
+            limit.wait = stalls[i];
+            limit.wait_pct = (float)pct;
+        }
+    }
+    return limit;
 }
 
 static void fill_lines(const struct time_model *m, struct counters *c)
@@ -383,10 +446,13 @@ static void fill(const struct time_model *m, struct counters *c)
     if (m->listener == NULL || m->sim.simulated_blocks <= 0)
         return;
     fill_memory(m, c);
-    fill_pipes(m, c);
+    fill_units(m, c);
     fill_stalls(m, c);
     fill_lines(m, c);
     time_cures(m, ramp_ns(m->run), c);
+    if (!m->run->launch->quick_cures)
+        set_modelled(c, METRIC_ONE_BLOCK_NS,
+            ramp_ns(m->run) + one_block_cycles(m) / m->chip->clock_hz * 1e9);
 }
 
 void emu_time_model(const struct emu_run *run, const struct emu_counts *counts,

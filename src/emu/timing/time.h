@@ -294,12 +294,6 @@ void time_leave_in_l2(const struct traffic *traffic, const struct emu_run *run);
 
 /* --- what the model can take away: see time_cures.c --- */
 
-enum cure {
-#define CURE(id, name) CURE_##id,
-#include "core/cures.def"
-#undef CURE
-    NR_CURES
-};
 #define SPARED(cure) (1u << CURE_##cure)
 
 /* --- the SM --- */
@@ -381,6 +375,8 @@ struct time_model {
 
 /* Simulates the SM, and sets m->cycles. The caller frees m->sim.stall_pc. */
 void time_run(struct time_model *m);
+/* What the launch that m has simulated is limited by. */
+struct limit time_limit(const struct time_model *m);
 /* Sets the metrics of core/cures.def: how long the launch would take without this and that. m has
  * been run. */
 void time_cures(const struct time_model *m, double ramp_ns, struct counters *counters);

@@ -351,7 +351,8 @@ static struct pc_cost *cured_costs(
 }
 
 /* The launch's cycles under cures; by a simulation as short as that of every cure. */
-static double cured_cycles(const struct time_model *m, const struct doings *d, unsigned cured)
+static double cured_cycles(
+    const struct time_model *m, const struct doings *d, unsigned cured, struct limit *limit)
 {
     struct time_model cure = *m;
     cure.cured = cured;
@@ -369,6 +370,7 @@ static double cured_cycles(const struct time_model *m, const struct doings *d, u
     if (cured & (SPARED(IDLE) | SPARED(TAIL)))
         cure.rough_blocks = (double)m->blocks / m->chip->nr_sms;
     time_run(&cure);
+    *limit = time_limit(&cure);
     free(cure.costs);
     free(cure.sim.stall_pc);
     return cure.cycles;
@@ -392,11 +394,6 @@ static unsigned taken_away(enum cure cure)
 
 void time_cures(const struct time_model *m, double ramp_ns, struct counters *counters)
 {
-    static const enum metric metrics[NR_CURES] = {
-#define CURE(id, name) [CURE_##id] = METRIC_WITHOUT_##id,
-#include "core/cures.def"
-#undef CURE
-    };
     const struct doings d = doings_of(m);
     const double now = m->cycles / m->chip->clock_hz * 1e9;
     double before = 0;
@@ -405,10 +402,12 @@ void time_cures(const struct time_model *m, double ramp_ns, struct counters *cou
         double share = 1;
 
         if (matters(m, &d, (enum cure)c)) {
-            before = before > 0 ? before : cured_cycles(m, &d, 0);
-            share = fmin(1, cured_cycles(m, &d, taken_away((enum cure)c)) / before);
+            struct limit *left = &counters->left[c];
+
+            before = before > 0 ? before : cured_cycles(m, &d, 0, left);
+            share = fmin(1, cured_cycles(m, &d, taken_away((enum cure)c), left) / before);
         }
-        counters_set(counters, metrics[c], ramp_ns + share * now, PROV_MODELLED);
+        counters_set(counters, cure_metric((enum cure)c), ramp_ns + share * now, PROV_MODELLED);
     }
     free(d.sectors);
     free(d.loops);

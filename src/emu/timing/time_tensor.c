@@ -2,14 +2,19 @@
 #include "emu/state/tensor.h"
 #include "emu/timing/time.h"
 
+/* Of one tensor core, by the operands' type. Rates of 4 bits and 1 bit are taken to be those of 8.
+ */
 static double tensor_per_clk(const struct chip *chip, enum ptx_type type)
 {
-    const double f16 =
-        chip->tensor_fp16_flops / chip->clock_hz / chip->nr_sms / chip->schedulers_per_sm;
+    const struct peak *peak = chip->peak;
+    const double per_s = type == PTX_F64    ? peak[WORK_F64].tensor_per_s
+                         : type == PTX_TF32 ? peak[WORK_TF32].tensor_per_s
+                         : type == PTX_F16  ? peak[WORK_F16].tensor_per_s
+                         : type == PTX_BF16 ? peak[WORK_BF16].tensor_per_s
+                                            : 2 * peak[WORK_F16].tensor_per_s;
+    const double vector = 2 * peak[WORK_F64].vector_per_clk_sm / chip->schedulers_per_sm;
 
-    if (type == PTX_TF32)
-        return f16 * chip->tensor_tf32_flops / chip->tensor_fp16_flops;
-    return type == PTX_F16 || type == PTX_BF16 ? f16 : 2 * f16;
+    return per_s > 0 ? per_s / chip->clock_hz / chip->nr_sms / chip->schedulers_per_sm : vector;
 }
 
 /* wgmma reaches the datasheet's rates where the operands come fast enough: the four warps of a
@@ -32,16 +37,16 @@ static void cost_wgmma(struct pc_cost *cost, const struct inst *in, const struct
     cost->async_copy = true;
 }
 
-/* The dense rates of the whole chip are those of the datasheet; f64 on tensor cores has twice the
- * rate of the FP64 pipe, 8-bit types twice that of f16. Only wgmma reaches these rates: mma.sync
- * reached 62.9% of the peak on average over shapes and types on H800, and takes some 33 cycles as
- * m16n8k16 of f16 (Luo et al., arXiv 2402.13499, tensor core section; both figures are quoted
- * second-hand and have not been checked against that paper's tables). The latency of another shape
+/* The dense rates of the whole chip are those of the datasheet; 8-bit types have twice that of f16.
+ * On a Hopper only wgmma reaches these rates: mma.sync reached 62.9% of the peak on average over
+ * shapes and types on H800, and takes some 33 cycles as m16n8k16 of f16 (Luo et al., arXiv
+ * 2402.13499, tensor core section; both figures are quoted second-hand and have not been checked
+ * against that paper's tables). Each chip has its own share. The latency of another shape
  * is that of m16n8k16 with the shape's own time in the pipe: an estimate. */
 void time_cost_tensor(struct pc_cost *cost, const struct inst *in, const struct ptx_inst *ptx,
     const struct chip *chip)
 {
-    static const double mma_share = 0.629, latency_beside_pipe = 26;
+    static const double latency_beside_pipe = 26;
     enum ptx_type type = ptx->type3 == PTX_NONE ? PTX_F16 : ptx->type2;
     double per_clk = tensor_per_clk(chip, type), cycles;
 
@@ -51,8 +56,10 @@ void time_cost_tensor(struct pc_cost *cost, const struct inst *in, const struct 
         cost_wgmma(cost, in, chip, latency_beside_pipe);
         return;
     }
-    if (type == PTX_F64)
-        per_clk = 4.0 * chip->fp64_per_clk / chip->schedulers_per_sm / mma_share;
-    cycles = 2.0 * ptx->m * ptx->n * ptx->k / (per_clk * mma_share) + 0.5;
+    if (type != PTX_F64)
+        per_clk *= chip->mma_share;
+    if (type != PTX_TF32 && type != PTX_BF16 && ptx->type == PTX_F32)
+        per_clk *= chip->f32_sum_share;
+    cycles = 2.0 * ptx->m * ptx->n * ptx->k / per_clk + 0.5;
     time_set_cost(cost, PIPE_TENSOR, cycles < 1 ? 1 : cycles, cycles + latency_beside_pipe);
 }

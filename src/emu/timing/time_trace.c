@@ -348,8 +348,12 @@ static void add_global(
 
 static void note_touched(struct block_trace *trace, const struct emu_access *a)
 {
-    for (uint32_t m = a->space == PTX_GLOBAL ? a->mask : 0; m != 0; m &= m - 1)
-        sector_set_add(&trace->touched, a->address[__builtin_ctz(m)] / 32);
+    for (uint32_t m = a->space == PTX_GLOBAL ? a->mask : 0; m != 0; m &= m - 1) {
+        const uint64_t at = a->address[__builtin_ctz(m)];
+
+        for (uint64_t s = at / 32; s <= (at + a->bytes - 1) / 32; s++)
+            sector_set_add(&trace->touched, s);
+    }
 }
 
 /* Local memory is laid out word by word across the lanes, so a word of all lanes is one line of

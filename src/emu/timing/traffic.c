@@ -22,9 +22,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The share of L2 that data of the whole chip can use: see l2_keeps. */
-static const double usable_l2 = 0.64;
-
 enum { MOST_WAVES_BACK = 4096, MOST_NEARBY = 8, PLACE_SECTORS = (2 << 20) / 32 };
 
 struct footprint {
@@ -36,12 +33,12 @@ struct footprint {
 
 /* How much of a working set that is gone through again and again L2 still serves. With replacement
  * at random, as hashed sets look like, a sector of n survives the misses of one turn in a cache of
- * c with the chance h = exp(-(1 - h) n / c). c is 0.64 of L2, what both halves need of far data
- * taken off (data/h100/gpu-l2-cache, H200: 9.7 TB/s at 28 MB, 6.5 at 53 MB, 4.2 at 70 MB: within
- * 12%). */
+ * c with the chance h = exp(-(1 - h) n / c). c is the usable share of L2: 0.64 on an H200, what
+ * both halves need of far data taken off (data/h100/gpu-l2-cache, H200: 9.7 TB/s at 28 MB, 6.5 at
+ * 53 MB, 4.2 at 70 MB: within 12%). */
 static double l2_keeps(const struct chip *chip, double sectors)
 {
-    const double turns = sectors * 32 / (usable_l2 * (double)chip->l2_bytes);
+    const double turns = sectors * 32 / (chip->l2_usable * (double)chip->l2_bytes);
     double kept = 0;
 
     for (int i = 0; i < 100 && turns > 1; i++)
@@ -360,7 +357,7 @@ struct traffic time_traffic(const struct time_listener *listener, double drawn, 
     struct traffic r = {.chip = run->chip,
         .blocks = fmax(1, (double)run->nr_blocks),
         .drawn = drawn,
-        .usable = usable_l2 * (double)run->chip->l2_bytes / 32};
+        .usable = run->chip->l2_usable * (double)run->chip->l2_bytes / 32};
     struct footprint *of;
     struct tally *tallies;
     double one = 0;

@@ -96,6 +96,19 @@ static void print_launches(
     }
 }
 
+static void print_details(
+    struct str *out, const struct chip *chip, const struct candidate *c, bool markdown)
+{
+    struct launch_group groups[MOST_GROUPS];
+    const struct profile *profile = &c->profile;
+    const unsigned nr = launch_groups(profile, c->arena, groups, MOST_GROUPS, LEAST_SHARE);
+
+    for (unsigned i = 0; i < nr; i++) {
+        view_detail(out, c->arena, chip, profile->configs[groups[i].longest].kernel,
+            &profile->launches[groups[i].longest], markdown);
+    }
+}
+
 static void print_head(struct str *out, unsigned nr, const struct finding *f, bool markdown)
 {
     const struct gain_text gain = finding_gain(f);
@@ -153,6 +166,9 @@ void view_one_print(struct str *out, const char *name, const struct chip *chip,
     str_addf(out, "%s%s", e->summary ? e->summary : "", markdown ? "\n\n" : "\n");
     print_limits(out, chip, c, markdown);
     print_findings(out, e, markdown, all);
+    if (all && c->profiled) {
+        print_details(out, chip, c, markdown);
+    }
     if (e->unexamined && *e->unexamined) {
         str_addf(out, "%sNot examined for lack of metrics: %s.\n", markdown ? "\n" : "  ",
             e->unexamined);

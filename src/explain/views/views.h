@@ -48,8 +48,14 @@ void view_say_equal(struct str *out, enum provenance from, const char *before, c
  * sectors and wavefronts of a load, hits, bytes of DRAM. What is not known is left out. */
 void view_figures(struct str *out, const struct chip *chip, const struct counters *n);
 
+/* Several lines on one launch: the time that each unit needs by itself, instructions and accesses
+ * of a warp, the costliest lines, what warps wait for, and the time without each cause
+ * (core/cures.def) with what limits it then. */
+void view_detail(struct str *out, struct arena *arena, const struct chip *chip, const char *kernel,
+    const struct counters *n, bool markdown);
+
 /* Time first, of each launch where there are several; then the first three findings and those of
- * the user's tools, or all of them. */
+ * the user's tools, or all of them with the details of each launch. */
 void view_one_print(struct str *out, const char *name, const struct chip *chip,
     const struct candidate *c, bool markdown, bool all);
 /* Speed of light and Little's law. */

@@ -155,33 +155,102 @@ static bool read_as_task(struct source_set *set, struct arena *arena, const char
     return ok;
 }
 
-bool patch_make(struct patch *patch, struct arena *arena, const char *path, const char *source,
-    size_t bytes, const struct intake_args *args, const struct task *task, const char *best,
-    size_t best_bytes, struct err *err)
+static bool same_value(
+    const struct expr *a, const struct env *a_env, const struct expr *b, const struct env *b_env)
 {
-    struct patcher *p = arena_alloc(arena, sizeof(*p));
+    struct err err;
+    int64_t x, y;
+
+    return expr_eval(a, a_env, &x, &err) && expr_eval(b, b_env, &y, &err) && x == y;
+}
+
+/* Are the launches of the two plans the same at the timed sizes, down to the last argument? */
+static bool same_launches(struct arena *arena, const struct task *task, const struct plan *plan)
+{
+    const struct env old = plan_env(arena, &task->plan, &task->timed),
+                     new_ = plan_env(arena, plan, &task->timed);
+    bool same =
+        task->plan.nr_launches == plan->nr_launches && task->plan.nr_temps == plan->nr_temps;
+
+    for (unsigned i = 0; same && i < plan->nr_launches; i++) {
+        const struct launch *a = &task->plan.launches[i], *b = &plan->launches[i];
+
+        same = strcmp(a->kernel, b->kernel) == 0 && a->nr_args == b->nr_args &&
+               same_value(a->smem_bytes, &old, b->smem_bytes, &new_);
+        for (unsigned d = 0; same && d < 3; d++)
+            same = same_value(a->grid[d], &old, b->grid[d], &new_) &&
+                   same_value(a->block[d], &old, b->block[d], &new_) &&
+                   same_value(a->cluster[d], &old, b->cluster[d], &new_);
+        for (unsigned k = 0; same && k < a->nr_args; k++)
+            same = a->args[k].kind == b->args[k].kind && a->args[k].kind != ARG_STRUCT &&
+                   (a->args[k].name == NULL || strcmp(a->args[k].name, b->args[k].name) == 0) &&
+                   (a->args[k].value == NULL) == (b->args[k].value == NULL) &&
+                   (a->args[k].value == NULL ||
+                       same_value(a->args[k].value, &old, b->args[k].value, &new_));
+    }
+    return same;
+}
+
+/* code: only device code is put back. */
+static bool make(struct patch *patch, struct patcher *p, bool code, const char *path,
+    const struct task *task, const char *best, size_t best_bytes, struct err *err)
+{
     struct plan plan;
     enum verdict verdict;
 
     *patch = (struct patch){0};
-    p->arena = arena;
-    p->set = arena_alloc(arena, sizeof(*p->set));
     p->plan = &plan;
-    if (!read_as_task(p->set, arena, path, source, bytes, args, task, err) ||
-        !plan_parse(&plan, task, arena, best, best_bytes, &verdict, err))
+    if (!plan_parse(&plan, task, p->arena, best, best_bytes, &verdict, err))
         return false;
     for (unsigned i = 0; i < p->set->nr_files; i++)
-        p->edits[i].arena = arena;
+        p->edits[i].arena = p->arena;
     char *heap = task_code(best, best_bytes);
-    const char *code = arena_strdup(arena, heap);
+    const char *text = arena_strdup(p->arena, heap);
 
     free(heap);
-    if (!toks_lex(&p->toks, arena, code, strlen(code)))
+    if (!toks_lex(&p->toks, p->arena, text, strlen(text)))
         return err_set(err, "%s: the winner has over %d tokens", path, TOKS_MAX);
-    decls_read(&p->decls, arena, &p->toks);
-    if (!patch_code(p, code) || !patch_launches(p) || !apply(patch, p))
+    decls_read(&p->decls, p->arena, &p->toks);
+    if (code && !same_launches(p->arena, task, &plan))
+        patcher_refuse(p,
+            "it is launched in another way, and the text of %s does not say how the "
+            "program comes to its launch",
+            path);
+    else if (patch_code(p, text) && (code || patch_launches(p)))
+        apply(patch, p);
+    if (p->why != NULL)
         patch->nr_files = 0;
     patch->why = p->why;
     patch->note = p->note;
     return true;
+}
+
+static struct patcher *patcher_create(struct arena *arena)
+{
+    struct patcher *p = arena_alloc(arena, sizeof(*p));
+
+    p->arena = arena;
+    p->set = arena_alloc(arena, sizeof(*p->set));
+    return p;
+}
+
+bool patch_make(struct patch *patch, struct arena *arena, const char *path, const char *source,
+    size_t bytes, const struct intake_args *args, const struct task *task, const char *best,
+    size_t best_bytes, struct err *err)
+{
+    struct patcher *p = patcher_create(arena);
+
+    return read_as_task(p->set, arena, path, source, bytes, args, task, err) &&
+           make(patch, p, false, path, task, best, best_bytes, err);
+}
+
+bool patch_make_code(struct patch *patch, struct arena *arena, const char *path, const char *source,
+    size_t bytes, const struct intake_args *args, const struct task *task, const char *best,
+    size_t best_bytes, struct err *err)
+{
+    struct patcher *p = patcher_create(arena);
+    struct intake_args all = *args;
+
+    return source_set_read(p->set, arena, path, source, bytes, &all, err) &&
+           make(patch, p, true, path, task, best, best_bytes, err);
 }

@@ -41,6 +41,12 @@ bool patch_make(struct patch *patch, struct arena *arena, const char *path, cons
     size_t bytes, const struct intake_args *args, const struct task *task, const char *best,
     size_t best_bytes, struct err *err);
 
+/* The same for a task that a capture made by itself, whose launch says nothing in words of the host
+ * code: only device code is put back, and a winner that is launched in another way is refused. */
+bool patch_make_code(struct patch *patch, struct arena *arena, const char *path, const char *source,
+    size_t bytes, const struct intake_args *args, const struct task *task, const char *best,
+    size_t best_bytes, struct err *err);
+
 /* The same for a file that says its task itself and has host code beside it (intake_has_both). The
  * pragmas in it become those of the winner, with the winner's new tuning parameters as numbers. */
 void patch_make_own(struct patch *patch, struct arena *arena, const char *path, const char *source,

@@ -26,7 +26,9 @@ static const struct named stalls[] = {{METRIC_STALL_LONG_PCT, "global memory"},
     {METRIC_STALL_SHORT_PCT, "shared memory"}, {METRIC_STALL_BARRIER_PCT, "barriers"},
     {METRIC_STALL_WAIT_PCT, "fixed latency of the instruction before"},
     {METRIC_STALL_MIO_PCT, "a full queue of the load/store unit"},
-    {METRIC_STALL_MATH_PCT, "a busy arithmetic pipe"}, {METRIC_STALL_OTHER_PCT, "other"}};
+    {METRIC_STALL_MATH_PCT, "a busy arithmetic pipe"},
+    {METRIC_STALL_OTHER_PCT,
+        "other (code fetched for the first time, fences, turns of other warps)"}};
 /* What is compared between two versions. */
 static const struct named compared[] = {{METRIC_WARP_INST, "warp instructions"},
     {METRIC_INST_TENSOR, "tensor instructions"}, {METRIC_GLOBAL_LD_SECTORS, "global load sectors"},
@@ -351,7 +353,14 @@ static const char *page_sentence(struct arena *arena, const char *page)
     return line ? arena_strndup(arena, line, strcspn(line, "\n")) : "";
 }
 
-const char *evidence_moves(struct arena *arena, const struct candidate *c,
+static bool is_lacking(const struct chip *chip, enum action action)
+{
+    return action == ACTION_WGMMA ? !chip_has_wgmma(chip)
+                                  : (action == ACTION_TENSOR_COPY || action == ACTION_CLUSTER) &&
+                                        !chip_has_clusters(chip);
+}
+
+const char *evidence_moves(struct arena *arena, const struct chip *chip, const struct candidate *c,
     const char *(*page)(const void *pages, enum action action), const void *pages)
 {
     double weights[NR_ACTIONS] = {0};
@@ -368,7 +377,7 @@ const char *evidence_moves(struct arena *arena, const struct candidate *c,
 
         for (int a = 0; a < NR_ACTIONS; a++)
             if (weights[a] > 0 && (best < 0 || weights[a] > weights[best]) &&
-                !is_ruled_out(c, (enum action)a))
+                !is_ruled_out(c, (enum action)a) && !is_lacking(chip, (enum action)a))
                 best = a;
         if (best < 0)
             break;

@@ -28,7 +28,7 @@ const char *evidence_lines(struct arena *arena, const struct candidate *from,
 
 /* The moves that the findings weigh most, at most five, with what each is for; moves that the
  * version's facts rule out are left out. `pages` gives a move's page. */
-const char *evidence_moves(struct arena *arena, const struct candidate *c,
+const char *evidence_moves(struct arena *arena, const struct chip *chip, const struct candidate *c,
     const char *(*page)(const void *pages, enum action action), const void *pages);
 
 /* Known versions but for those of the two numbers, a line each, fastest first, then what failed. */

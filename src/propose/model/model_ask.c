@@ -47,8 +47,10 @@ static const char *executes_words(const struct model *m, const char *page)
 
 void model_write_system(struct model *m)
 {
-    const struct prompt_values none = {0};
-    const char *executes = prompt_fill(m->prompts, PROMPT_EXECUTES, &none, m->arena);
+    const struct prompt_values units = {
+        .text = {[PLACE_UNITS] = phrase_units(m->options->chip),
+            [PLACE_UNIT_NAMES] = phrase_unit_names(m->options->chip)}};
+    const char *executes = prompt_fill(m->prompts, PROMPT_EXECUTES, &units, m->arena);
     const struct prompt_values values = {
         .text = {
             [PLACE_CONTRACT] = phrase_contract(m->arena, m->task),
@@ -167,7 +169,7 @@ void model_fill(struct model *m, const struct propose_context *context, struct c
             [PLACE_SIBLINGS] = phrase_siblings(
                 arena, parent, context->siblings, context->nr_siblings, context->evidence),
             [PLACE_LESSONS] = lessons_of(arena, context),
-            [PLACE_MOVE] = evidence_moves(arena, shown, page_of, m->prompts),
+            [PLACE_MOVE] = evidence_moves(arena, chip, shown, page_of, m->prompts),
             [PLACE_BEST] = best->node != shown->node
                                ? evidence_version(arena, chip, best, context->evidence)
                                : NULL,

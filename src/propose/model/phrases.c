@@ -36,6 +36,43 @@ const char *phrase_contract(struct arena *arena, const struct task *task)
     return phrase_finish(arena, &out);
 }
 
+const char *phrase_units(const struct chip *chip)
+{
+    return chip_has_wgmma(chip)      ? "cp_async mma wmma ldmatrix mbarrier wgmma tma cluster"
+           : chip_has_clusters(chip) ? "cp_async mma wmma ldmatrix mbarrier tma cluster"
+                                     : "cp_async mma wmma ldmatrix mbarrier";
+}
+
+const char *phrase_unit_names(const struct chip *chip)
+{
+    if (chip_has_wgmma(chip))
+        return "bf16x2, Hopper's wgmma, TMA copies (bulk and tensor) and\nclusters";
+    return chip_has_clusters(chip)
+               ? "bf16x2, TMA copies (bulk and tensor) and\nclusters, but no tcgen05"
+               : "bf16x2, but no wgmma";
+}
+
+static void add_rate(struct str *out, const char *types, double per_s, const char *unit)
+{
+    if (per_s > 0)
+        str_addf(out, "; %s %.0f %s/s", types, per_s / 1e12, unit);
+}
+
+static void add_tensor_cores(struct str *out, const struct peak *peak)
+{
+    const bool same = peak[WORK_F16].tensor_per_s == peak[WORK_BF16].tensor_per_s;
+
+    str_addf(out, "- tensor cores: %s %.0f TFLOP/s", same ? "f16 and bf16" : "f16 with sums in f16",
+        peak[WORK_F16].tensor_per_s / 1e12);
+    if (!same)
+        add_rate(out, "f16 and bf16 with sums in f32", peak[WORK_BF16].tensor_per_s, "TFLOP");
+    add_rate(out, "tf32", peak[WORK_TF32].tensor_per_s, "TFLOP");
+    add_rate(out, "f64", peak[WORK_F64].tensor_per_s, "TFLOP");
+    add_rate(out, peak[WORK_FP8].tensor_per_s > 0 ? "fp8 and int8" : "int8",
+        peak[WORK_INT8].tensor_per_s, "TOP");
+    str_add(out, "\n");
+}
+
 const char *phrase_hardware(struct arena *arena, const struct chip *chip)
 {
     struct str out = {0};
@@ -47,11 +84,7 @@ const char *phrase_hardware(struct arena *arena, const struct chip *chip)
         chip->peak[WORK_F32].vector_per_clk_sm * vector_tera,
         chip->peak[WORK_F64].vector_per_clk_sm * vector_tera,
         chip->peak[WORK_INT32].vector_per_clk_sm * vector_tera);
-    str_addf(&out,
-        "- tensor cores: f16 and bf16 %.0f TFLOP/s; tf32 %.0f TFLOP/s; f64 %.0f TFLOP/s; fp8 and "
-        "int8 %.0f TOP/s\n",
-        chip->peak[WORK_F16].tensor_per_s / 1e12, chip->peak[WORK_TF32].tensor_per_s / 1e12,
-        chip->peak[WORK_F64].tensor_per_s / 1e12, chip->peak[WORK_INT8].tensor_per_s / 1e12);
+    add_tensor_cores(&out, chip->peak);
     str_addf(&out,
         "- memory: %.2f TB/s, of which the best kernels reach %.0f%%; L2: %.0f MB at %.1f TB/s; a "
         "request of a warp moves sectors of 32 bytes\n",
@@ -221,12 +254,14 @@ const char *phrase_experiences(
 const char *phrase_problem(struct arena *arena, const struct candidate *c)
 {
     struct str out = {0};
-    const char *log = c->compilation.log;
+    const char *log = c->compilation.log, *text = c->verdict_text ? c->verdict_text : "";
+    const char *found = c->explanation.nr_findings > 0 ? c->explanation.findings[0].text : "";
 
-    str_addf(&out, "Verdict: %s. %.*s\n", verdict_name(c->verdict), PROBLEM_BYTES,
-        c->verdict_text ? c->verdict_text : "");
-    if (c->explanation.nr_findings > 0 && c->verdict != VERDICT_NO_KERNEL)
-        str_addf(&out, "%s\n", c->explanation.findings[0].text);
+    /* The finding is the verdict, its text, and advice; a long text is cut there. */
+    if (c->verdict == VERDICT_NO_KERNEL || !strstr(found, text))
+        str_addf(&out, "Verdict: %s. %.*s\n", verdict_name(c->verdict), PROBLEM_BYTES, text);
+    if (*found && c->verdict != VERDICT_NO_KERNEL)
+        str_addf(&out, "Verdict: %s\n", found);
     if (c->verdict == VERDICT_NO_COMPILE && log && *log)
         str_addf(&out, "\nThe compiler's log:\n%.*s\n", PROBLEM_BYTES, log);
     return phrase_finish(arena, &out);

@@ -14,6 +14,10 @@
 const char *phrase_finish(struct arena *arena, struct str *out);
 const char *phrase_contract(struct arena *arena, const struct task *task);
 const char *phrase_hardware(struct arena *arena, const struct chip *chip);
+/* What the emulator executes of this chip: as words for technique_facts, and as the end of an
+ * enumeration. */
+const char *phrase_units(const struct chip *chip);
+const char *phrase_unit_names(const struct chip *chip);
 const char *phrase_source(struct arena *arena, const char *source); /* "  12| code" */
 /* The lines around one line, numbered; a remark when line is 0. */
 const char *phrase_excerpt(struct arena *arena, const char *source, unsigned line);

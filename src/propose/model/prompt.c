@@ -13,7 +13,7 @@
 static const char *const place_names[NR_PLACES] = {"contract", "hardware", "source", "state",
     "findings", "siblings", "lessons", "move", "plan", "problem", "excerpt", "node", "metrics",
     "hypotheses", "text", "executes", "instructions", "evidence", "best", "others", "partner",
-    "techniques", "hint"};
+    "techniques", "units", "unit_names", "hint"};
 static const char *const files[NR_PROMPTS] = {"system.md", "node.md", "plan.md", "design.md",
     "improve.md", "combine.md", "slower.md", "parameterise.md", "episode.md", "episode_text.md",
     "repair.md", "explain.md", "cutlass.md", "hypotheses.md", "judge.md", "review.md", "correct.md",

@@ -69,6 +69,8 @@ enum place {
     PLACE_OTHERS,       /* the other versions, a line each */
     PLACE_PARTNER,      /* the second version of combine.md, the faster one of slower.md */
     PLACE_TECHNIQUES,   /* pages of prompts/techniques */
+    PLACE_UNITS,        /* executes: the words of techniques for the chip's units */
+    PLACE_UNIT_NAMES,   /* executes: those that not every chip has, as a sentence goes on */
     PLACE_HINT,         /* what makes one request differ from the next of its kind */
     NR_PLACES
 };

@@ -30,8 +30,9 @@ struct rewrite_in {
     const char *source;
     size_t bytes;
     bool forbid_fast_math;
-    struct fork_server *rewriter; /* outside its child; see rewriter.h */
-    struct tuning *tuning;        /* the same: what the run knows of points; see tuning.h */
+    uint32_t smem_per_block_bytes; /* that a block may have; in the rewriter's child */
+    struct fork_server *rewriter;  /* outside its child; see rewriter.h */
+    struct tuning *tuning;         /* the same: what the run knows of points; see tuning.h */
 };
 
 struct rewrite_out {
@@ -56,7 +57,7 @@ rewrite_f rewrite_block_shape, rewrite_swap_xy, rewrite_read_only, rewrite_vecto
     rewrite_unroll, rewrite_coarsen, rewrite_shared_tile, rewrite_register_tile, rewrite_pad_shared,
     rewrite_shuffle_reduce, rewrite_launch_bounds, rewrite_grid_stride, rewrite_hoist,
     rewrite_fast_math, rewrite_parallel_reduce, rewrite_privatize, rewrite_split_work, rewrite_fuse,
-    rewrite_tensor_cores;
+    rewrite_tensor_cores, rewrite_wgmma;
 
 /* --- kernels and launches --- */
 

@@ -14,6 +14,7 @@
 #include "cuda/affine.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/contraction_code.h"
+#include "propose/rewrite/product.h"
 
 #include <string.h>
 
@@ -37,63 +38,16 @@ struct mma_writer {
     struct str out;
 };
 
-/* The load inside conversions to f32, which change no value; NULL: there is something else. */
-static struct node *plain_load(struct node *n)
+/* What follows from the type of the elements. */
+static void take_product(struct mma_writer *w, const struct product *p)
 {
-    for (;;) {
-        bool converts = n->kind == NODE_CALL && n->nr_children == 1 &&
-                        (!strcmp(n->name, "__half2float") || !strcmp(n->name, "__bfloat162float"));
-        bool casts = n->kind == NODE_CAST && n->type.scalar == SCALAR_F32 && !n->type.is_pointer;
-        if (n->kind == NODE_INDEX)
-            return n;
-        if ((n->kind != NODE_PAREN && !casts && !converts) || !n->child)
-            return NULL;
-        n = n->child;
-    }
-}
-
-static bool is_zero(const struct contraction *c, const struct node *init)
-{
-    static const char *const zeros[] = {"0", "0.0f", "0.f", "0.0", "0.", NULL};
-    return str_among(tree_text(c->in->tree, init), zeros);
-}
-
-/* Whether the loop is `sum += a * b;` and nothing else. */
-static bool read_product(struct mma_writer *w, const char **why)
-{
-    const struct contraction *c = w->c;
-    const struct node *s = c->body;
-    if (s->kind == NODE_BLOCK) {
-        unsigned nr = s->nr_children;
-        for (s = s->child; nr > 1 && c->nr_outer && s->kind == NODE_DECLS; nr--)
-            s = s->next;
-        s = nr == 1 ? s : NULL;
-    }
-    if (!c->neutral || !s || s->kind != NODE_ASSIGN || c->nr_accs != 1 || c->nr_operands != 2)
-        return *why = "the loop is not one sum of products of two operands", false;
-    const struct node *product = node_strip(s->child->next);
-    if (product->kind != NODE_BINARY || strcmp(product->op, "*") != 0 ||
-        !plain_load(product->child) || !plain_load(product->child->next))
-        return *why = "the loop is not one sum of products of two operands", false;
-    if (c->accs[0]->type.scalar != SCALAR_F32)
-        return *why = "the sum is not in f32", false;
-    for (unsigned i = 0; i < 2; i++)
-        *(c->operands[i].axis == ALONG_Y ? &w->a : &w->b) = &c->operands[i];
-    if (!w->a || !w->b)
-        return *why = "no operand is shared between threads along both axes", false;
-    const struct node *a = plain_load(w->a->node), *b = plain_load(w->b->node);
-    enum scalar scalar = a ? a->type.scalar : SCALAR_F32;
-    if (!b || b->type.scalar != scalar ||
-        (scalar != SCALAR_F16 && scalar != SCALAR_BF16 && scalar != SCALAR_F32))
-        return *why = "the operands are not both f16, both bf16 or both f32", false;
-    if (strcmp(w->a->type, "float") != 0 || strcmp(w->b->type, "float") != 0)
-        return *why = "the products are rounded to 16 bits", false;
-    w->bytes = scalar == SCALAR_F32 ? 4 : 2;
+    w->a = p->a;
+    w->b = p->b;
+    w->bytes = p->scalar == SCALAR_F32 ? 4 : 2;
     w->run = 16 / w->bytes;
-    w->depth = scalar == SCALAR_F32 ? 8 : 16;
-    w->type = scalar == SCALAR_F16 ? "half" : scalar == SCALAR_F32 ? "float" : "__nv_bfloat16";
-    w->part = scalar == SCALAR_F32 ? "nvcuda::wmma::precision::tf32" : w->type;
-    return true;
+    w->depth = p->scalar == SCALAR_F32 ? 8 : 16;
+    w->type = p->type;
+    w->part = p->scalar == SCALAR_F32 ? "nvcuda::wmma::precision::tf32" : w->type;
 }
 
 static void choose_names(struct mma_writer *w)
@@ -215,7 +169,7 @@ static void write_wide(struct mma_writer *w, const struct contraction_operand *o
     struct str *s = &w->out;
     const char *conds = code_conds(c, o->axis), *uniform = code_conds(c, 0),
                *axis = axis_name(w, o);
-    struct node *load = plain_load(o->node);
+    struct node *load = product_load(o->node);
     struct code_needs needs = {.roots = {load}, .nr = 1};
     if (!is_wide(w, o))
         return;
@@ -240,7 +194,7 @@ static void write_careful_copy(struct mma_writer *w, const struct contraction_op
     struct str *s = &w->out;
     const char *axis = axis_name(w, o);
     const char *conds = code_conds(c, o->axis), *in = "                    ";
-    struct node *load = plain_load(o->node);
+    struct node *load = product_load(o->node);
     struct code_needs needs = {.roots = {load}, .nr = 1};
     str_addf(
         s, "%sbool %s = %s;\n", in, w->whole, code_inside(c, o->axis, o->k_runs ? w->run - 1 : 0));
@@ -270,7 +224,7 @@ static void write_single_copies(
     const struct contraction *c = w->c;
     struct str *s = &w->out;
     const char *in = "                    ";
-    struct node *load = plain_load(o->node);
+    struct node *load = product_load(o->node);
     struct node *cond = cond_of(w, o);
     struct code_needs needs = {.roots = {load, cond}, .nr = cond ? 2 : 1};
     const char *text = tree_text(c->in->tree, load);
@@ -306,7 +260,7 @@ static void write_copies(struct mma_writer *w, const struct contraction_operand 
     const char *nr = arena_printf(w->arena, "%s * (%s / %u)", rows_of(w, o), run_of(w, o), run);
     const char *threads = arena_printf(w->arena, "(%s * 32)", w->warps),
                *in = "                    ";
-    struct node *load = plain_load(o->node);
+    struct node *load = product_load(o->node);
     struct code_needs needs = {.roots = {load}, .nr = 1};
     str_addf(s,
         "                #pragma unroll\n"
@@ -345,7 +299,7 @@ static bool is_steady(
     const struct mma_writer *w, const struct contraction_operand *o, const char **step)
 {
     const struct contraction *c = w->c;
-    struct node *load = plain_load(o->node), *cond = cond_of(w, o), *vars[64];
+    struct node *load = product_load(o->node), *cond = cond_of(w, o), *vars[64];
     struct code_needs needs = {.roots = {load, cond}, .nr = cond ? 2 : 1};
     const struct form_axis *axis = o->axis == ALONG_X ? c->x : c->y;
     const char *slow = by_k(o)
@@ -387,7 +341,7 @@ static void write_steady_copies(
     const char *pass = arena_printf(w->arena, "max(%s / %s, 1)", threads, run);
     const char *k_holds = arena_printf(
         w->arena, "%s < %s", k, text_operand(w->arena, tree_text(c->in->tree, c->loop.bound)));
-    struct node *load = plain_load(o->node), *cond = cond_of(w, o);
+    struct node *load = product_load(o->node), *cond = cond_of(w, o);
     struct code_needs needs = {.roots = {load, cond}, .nr = cond ? 2 : 1};
     str_addf(s,
         "                #pragma unroll\n"
@@ -580,7 +534,7 @@ static void write_tail(struct mma_writer *w)
     str_addf(s, "%sif (%s) {\n", in, all ? all : "true");
     str_addf(
         s, "%s    %s %s = %s[%s];\n", in, c->accs[0]->type.base, c->accs[0]->name, w->patch, w->u);
-    if (!is_zero(c, c->accs[0]->init)) {
+    if (!product_is_zero(c, c->accs[0]->init)) {
         struct code_needs needs = {.roots = {c->accs[0]->init}, .nr = 1};
         str_addf(s, "%s    {\n", in);
         code_decls(c, s, &needs, "                        ");
@@ -640,13 +594,13 @@ static void write_tunes(
     pragma_add_tune(in, &out->edits, w->wm, t->warp_m, "16, 32, 64");
     pragma_add_tune(in, &out->edits, w->wn, t->warp_n, "16, 32, 64");
     pragma_add_tune(in, &out->edits, w->stages, 3, "2, 3, 4");
-    /* The sums take half of the registers at most; a block has 227 KB of shared memory at most. */
+    /* The sums take half of the registers at most; a block has what the chip gives. */
     pragma_add_line(in, &out->edits,
         arena_printf(w->arena,
             "where  %s <= %s && %s <= %s && (%s/%s)*(%s/%s) <= 16 && %s*%s <= 32768 && %s + %s <= "
-            "232448",
+            "%u",
             w->wm, w->bm, w->wn, w->bn, w->bm, w->wm, w->bn, w->wn, w->bm, w->bn,
-            tile_bytes(w, w->a), tile_bytes(w, w->b)));
+            tile_bytes(w, w->a), tile_bytes(w, w->b), in->smem_per_block_bytes));
 }
 
 static bool write_kernel(
@@ -686,8 +640,10 @@ bool rewrite_tensor_cores(const struct rewrite_in *in, unsigned variant, struct 
     if (rewrite_nth_kernel(in, variant / NR_TILINGS, &function) < 0)
         return rewrite_refuse(in, out, "no kernel that is a product of 16-bit matrices");
     out->more = true;
-    if (!contraction_read(c, in, function, &why) || !read_product(&w, &why))
+    struct product product;
+    if (!contraction_read(c, in, function, &why) || !product_read(&product, c, &why))
         return rewrite_refuse(in, out, "%s: %s", function->name, why);
+    take_product(&w, &product);
     /* Parts of floats need registers: smaller tiles first. */
     const struct mma_tiling t = fit(c, tilings[(variant + (w.bytes == 4)) % NR_TILINGS], out);
     if (!write_kernel(&w, &t, out))

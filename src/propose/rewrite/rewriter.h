@@ -13,7 +13,8 @@
 struct fork_server;
 
 /* Start it while the program has one thread. The task is read at the start only. */
-struct fork_server *rewriter_start(const struct task *task, bool forbid_fast_math, struct err *err);
+struct fork_server *rewriter_start(
+    const struct task *task, bool forbid_fast_math, uint32_t smem_per_block_bytes, struct err *err);
 void rewriter_stop(struct fork_server *rewriter); /* NULL is fine */
 
 /* Inside the child: what there is for in->tree. */

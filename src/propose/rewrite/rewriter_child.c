@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "core/chip.h"
 #include "propose/rewrite/rewriter.h"
 
 #include <signal.h>
@@ -17,6 +18,7 @@ static const uint64_t memory_bytes = (uint64_t)1 << 30, output_bytes = 64u << 20
 struct rewriter_world {
     const struct task *task;
     bool forbid_fast_math;
+    uint32_t smem_per_block_bytes;
 };
 
 /* The source follows. action ACTION_NONE: list the options. */
@@ -116,6 +118,7 @@ static int child_body(int fd, const void *context, const void *input, size_t byt
     struct rewrite_in in = {.arena = arena_create(),
         .task = world->task,
         .forbid_fast_math = world->forbid_fast_math,
+        .smem_per_block_bytes = world->smem_per_block_bytes,
         .source = (const char *)input + sizeof(struct rewriting),
         .bytes = bytes - sizeof(struct rewriting)};
     struct rewriting request;
@@ -142,10 +145,12 @@ static int child_body(int fd, const void *context, const void *input, size_t byt
     return fd_write(fd, out.text, out.len) ? 0 : 1;
 }
 
-struct fork_server *rewriter_start(const struct task *task, bool forbid_fast_math, struct err *err)
+struct fork_server *rewriter_start(
+    const struct task *task, bool forbid_fast_math, uint32_t smem_per_block_bytes, struct err *err)
 {
     static const char *const readable[] = {"/dev/null", "/dev/urandom", NULL};
-    const struct rewriter_world world = {task, forbid_fast_math};
+    const struct rewriter_world world = {task, forbid_fast_math,
+        smem_per_block_bytes ? smem_per_block_bytes : chip_default()->smem_per_block_max_bytes};
     const struct proc_limits limits = {.time_s = WALL_S,
         .cpu_s = CPU_S,
         .memory_bytes = memory_bytes,

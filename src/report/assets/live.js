@@ -2,6 +2,7 @@
 // drawn anew as a whole (charts, tables, the best kernel) comes no more often than the page can draw it.
 "use strict";
 (function () {
+  let trying = [], told = 0; // what is under way, and when that was told
   let said = "", due = 0, waiting = false, again = false, stale = false;
 
   function say(text) {
@@ -18,6 +19,34 @@
   }
 
   function numberOf(details) { return Number(details.id.slice(1)); }
+
+  function since(ms) {
+    const s = Math.floor((ms + performance.now() - told) / 1000);
+    return s < 60 ? s + " s" : Math.floor(s / 60) + " min " + s % 60 + " s";
+  }
+
+  // What is under way, in the list below the title and, by its parent, in the tree.
+  function showTrying() {
+    const list = document.getElementById("trying");
+    if (!list) return;
+    list.replaceChildren();
+    for (const one of trying) {
+      const item = add(list, "li", "");
+      item.append("node " + one.n + " from ");
+      add(item, "a", "", String(one.parent)).href = "#n" + one.parent;
+      item.append(": ");
+      add(item, "code", "", one.a);
+      item.append((one.what ? " " + one.what : "") + (one.stage === "written" ? ", being written" : ", being tried"));
+      add(item, "span", "since", " for " + since(one.ms)).dataset.ms = one.ms;
+    }
+    document.querySelectorAll("#chart-tree .trying").forEach((dot) => dot.classList.remove("trying"));
+    for (const one of trying)
+      document.querySelectorAll('#chart-tree circle[data-n="' + one.parent + '"]').forEach((dot) => dot.classList.add("trying"));
+  }
+
+  function tick() {
+    document.querySelectorAll("#trying .since").forEach((span) => { span.textContent = " for " + since(Number(span.dataset.ms)); });
+  }
 
   // In the order of the numbers: a node that took longer may come after a later one.
   function place(details) {
@@ -75,6 +104,7 @@
         const now = fresh.querySelector(part), old = document.querySelector(part);
         if (now && old) update(now, old);
       }
+      showTrying();
       due = performance.now() + Math.max(1000, 5 * (drawn - began), 10 * (performance.now() - drawn));
     } catch (error) {
       due = performance.now() + 2000;
@@ -105,6 +135,12 @@
     JSON.parse(event.data).forEach(addNode);
     refresh();
   });
+  events.addEventListener("trying", (event) => {
+    trying = JSON.parse(event.data);
+    told = performance.now();
+    showTrying();
+  });
+  setInterval(tick, 1000);
   events.addEventListener("changed", refresh);
   events.addEventListener("another", () => location.reload());
   events.addEventListener("running", () => say("Live."));

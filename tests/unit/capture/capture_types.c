@@ -67,6 +67,7 @@ static void a_contract_of_the_capture(void **state)
 {
     uint8_t image[24] = {[16] = 60, [20] = 7}, pointer[8] = {0}, factor[4] = {0, 0, 0, 0x3f};
     const struct capture_pointer in_image = {0, 0, 0}, out = {0, 1, 8};
+    static const uint8_t nothing[8] = {0}, stale[8] = {0, 0, 16};
     struct capture_param params[] = {{0, 24, image, &in_image, 1, false, "Image"},
         {24, 8, pointer, &out, 1, false, "float*"}, {32, 4, factor, NULL, 0, false, "float"}};
     struct capture_memory memories[] = {{.bytes = 64,
@@ -104,7 +105,14 @@ static void a_contract_of_the_capture(void **state)
         "#pragma keet scalar arg2 : f32 = 0.5\n"
         "#pragma keet launch flip<<<4, dim3(8, 2, 1)>>>({arg0_at0, 0 : u32, 0 : u32, 60 : u32, "
         "7 : u32}, arg1 + 2, arg2)\n");
-    str_clear(&lines);
+    str_clear(&lines); /* a pointer to nothing is a number; one to who knows what is not */
+    params[2] = (struct capture_param){32, 8, nothing, NULL, 0, false, "float*"};
+    assert_true(capture_contract(&lines, *state, &launch, "f", &err));
+    assert_non_null(strstr(str_text(&lines), ", arg1 + 2, 0)\n"));
+    params[2].data = stale;
+    assert_false(capture_contract(&lines, *state, &launch, "f", &err));
+    assert_non_null(strstr(err.text, "points to nothing"));
+    params[2] = (struct capture_param){32, 4, factor, NULL, 0, false, "float"};
     memories[0].kept = false;
     assert_false(capture_contract(&lines, *state, &launch, "f", &err));
     assert_non_null(strstr(err.text, "--limit"));

@@ -181,6 +181,28 @@ static void test_template_and_extern_c(void **state)
     arena_destroy(o.arena);
 }
 
+/* Names that CUDA's headers have for functions of their own; a kernel beside a function of its
+ * name. */
+static void test_kernels_named_as_functions(void **state)
+{
+    static const char source[] = "__global__ void norm(const float *x, float *y) { *y = *x; }\n"
+                                 "__device__ int max(short *a) { return *a; }\n"
+                                 "__global__ void max(int *a) { *a = 1; }\n"
+                                 "template <int N> __global__ void some(int *a) { *a = N; }\n";
+    static const char *const kernels[] = {"norm", "some<3>", "max"};
+    const struct compile_input input = {
+        .source = source, .name = "kernel.cu", .kernels = kernels, .nr_kernels = 3};
+    struct outcome o = {.arena = arena_create()};
+    struct err err;
+
+    assert_true(compile_source(shared, &input, o.arena, &o.c, &o.verdict, &o.line, &o.text, &err));
+    assert_ok(&o);
+    assert_string_equal(o.c.kernels[0].lowered, "_Z4normPKfPf");
+    assert_string_equal(o.c.kernels[1].lowered, "_Z4someILi3EEvPi");
+    assert_string_equal(o.c.kernels[2].lowered, "_Z3maxPi");
+    arena_destroy(o.arena);
+}
+
 static void test_errors_name_the_line(void **state)
 {
     static const struct {
@@ -706,6 +728,7 @@ int main(void)
         cmocka_unit_test(test_spills_are_seen),
         cmocka_unit_test(test_template_and_extern_c),
         cmocka_unit_test(test_errors_name_the_line),
+        cmocka_unit_test(test_kernels_named_as_functions),
         cmocka_unit_test(test_standard_names),
         cmocka_unit_test(test_header_error_points_back),
         cmocka_unit_test(test_bombs_end),

@@ -58,6 +58,36 @@ static void test_coalescing(void **state)
     assert_true(fabs(f->c.explanation.findings[0].max_gain - 360 / 191.045) < 1e-4);
 }
 
+static void make_scattered(struct fixture *f)
+{
+    set(f, METRIC_GLOBAL_LD_SECTORS, 32e6);
+    set(f, METRIC_GLOBAL_LD_SECTORS_IDEAL, 4e6);
+    f->lines[0].global_sectors = 32e6;
+    f->lines[0].global_sectors_ideal = 4e6;
+    set(f, METRIC_WITHOUT_SCATTER, 0.625 * counters_get(f->n, METRIC_TIME_NS));
+}
+
+/* The sentence ends with the launch's time without the cause, and what limits it then. */
+static void test_what_limits_without_the_cause(void **state)
+{
+    struct fixture *f = *state;
+    const char *text;
+
+    make_scattered(f);
+    f->n->left[CURE_SCATTER] = (struct limit){METRIC_LSU_PCT, METRIC_STALL_LONG_PCT, 81, 62};
+    text = explain(f)->findings[0].text;
+    assert_non_null(
+        strstr(text, " Without it: 225 us, limited by the load/store unit (81% busy)."));
+    f->n->left[CURE_SCATTER].unit = METRIC_DRAM_PCT;
+    f->n->left[CURE_SCATTER].unit_pct = 34;
+    text = explain(f)->findings[0].text;
+    assert_non_null(strstr(text,
+        " Without it: 225 us, limited by waiting for memory (62% of the warps' time; DRAM 34% "
+        "busy)."));
+    f->n->left[CURE_SCATTER].unit = METRIC_TIME_NS; /* not known: nothing is said */
+    assert_null(strstr(explain(f)->findings[0].text, "Without it"));
+}
+
 /* A broadcast wants 4 bytes and moves one sector: nothing to gain. */
 static void test_broadcast_is_no_waste(void **state)
 {
@@ -610,6 +640,8 @@ static void test_bandwidth(void **state)
     give_work(f, NULL, "512*1000*1000"); /* half of what DRAM moved */
     set(f, METRIC_DRAM_PCT, 90);
     expect_first(f, "bandwidth", 0, METRIC_DRAM_BYTES, 1024e6, ACTION_SHARED_TILE);
+    assert_non_null(
+        strstr(f->c.explanation.findings[0].text, "which take 180 us at the same bandwidth"));
 }
 
 static void test_tensor_cores(void **state)
@@ -936,6 +968,39 @@ static void test_every_verdict_becomes_one_finding(void **state)
     }
 }
 
+/* What to do follows from what went wrong, not from the verdict alone. */
+static void test_advice_fits_the_fault(void **state)
+{
+    static const struct {
+        enum verdict verdict;
+        const char *text, *advice, *not ;
+    } cases[] = {
+        {VERDICT_FAULT, "out of bounds: 4-byte read", "Guard the index", "arrives"},
+        {VERDICT_FAULT, "deadlock: warp 0 waits for a phase of the mbarrier at byte 8",
+            "Count who arrives", "Guard"},
+        {VERDICT_FAULT, "misaligned: 16-byte read", "multiples of the width", "Guard"},
+        {VERDICT_FAULT, "uninitialised: read of T, which nothing wrote", "not cleared", "Guard"},
+        {VERDICT_RACE, "write and read, no barrier between them", "Put a __syncthreads()", "fence"},
+        {VERDICT_RACE, "has a result register that was written after the last wgmma.fence",
+            "wgmma.fence stand", "__syncthreads"},
+        {VERDICT_RACE, "write and read, no fence and atomic hand the one on to the other",
+            "Writer: ", "Put a __syncthreads()"},
+        {VERDICT_RACE, "nothing orders the blocks of one launch", "second launch",
+            "Put a __syncthreads()"},
+        {VERDICT_LAUNCH_FAILED, "60480 bytes of static shared memory, the limit is 49152",
+            "extern __shared__", "Fit the block"},
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        candidate_fail(&f->c, cases[i].verdict, 12, "k.cu:12: %s", cases[i].text);
+        const char *text = explain(f)->findings[0].text;
+
+        assert_non_null(strstr(text, cases[i].advice));
+        assert_null(strstr(text, cases[i].not ));
+    }
+}
+
 static void test_long_verdict_is_cut(void **state)
 {
     struct fixture *f = *state;
@@ -947,7 +1012,7 @@ static void test_long_verdict_is_cut(void **state)
     candidate_fail(&f->c, VERDICT_NO_COMPILE, 3, "%s", log);
     const struct finding *finding = &explain(f)->findings[0];
 
-    assert_in_range(strlen(finding->text), 300, 420);
+    assert_in_range(strlen(finding->text), 300, FINDING_TEXT_BYTES - 1);
     assert_null(strchr(finding->text, '\n'));
     assert_non_null(strstr(finding->text, "give the move up"));
 }
@@ -957,6 +1022,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_good_order_is_silent),
         TEST(test_coalescing),
+        TEST(test_what_limits_without_the_cause),
         TEST(test_broadcast_is_no_waste),
         TEST(test_serial_rows),
         TEST(test_bank_conflicts),
@@ -1004,6 +1070,7 @@ int main(void)
         TEST(test_priors_follow_the_time_of_kernels),
         TEST(test_priors_do_not_repeat),
         TEST(test_every_verdict_becomes_one_finding),
+        TEST(test_advice_fits_the_fault),
         TEST(test_long_verdict_is_cut),
     };
 

@@ -161,7 +161,7 @@ static inline const struct explanation *explain(struct fixture *f)
         unsigned same_tool = 0;
 
         /* A whole sentence: under the limit, and not cut at it. */
-        assert_in_range(len, 20, 420);
+        assert_in_range(len, 20, FINDING_TEXT_BYTES - 1);
         assert_int_equal(finding->text[len - 1], '.');
         assert_true(finding->max_gain == 0 || finding->max_gain >= 1);
         assert_true(finding_expected(finding) >= 1);

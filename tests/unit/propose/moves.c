@@ -10,6 +10,9 @@
 #include "moves_harness.h"
 
 #include "base/file.h"
+#include "base/mem.h"
+
+#include <stdio.h>
 
 static void judge(struct bench *b, struct candidate *c)
 {
@@ -317,6 +320,72 @@ static void test_tensor_cores_f16_file(void **state)
     free(source);
 }
 
+/* Rows that are whole pieces of 16 bytes, sizes with tails, all widths; what tensor copies cannot
+ * bring. */
+static const char wgmma_product[] =
+    "#pragma keet size   M = 200, N = 328, K = 136\n"
+    "#pragma keet check  M = 7, N = 65, K = 8\n"
+    "#pragma keet check  M = 130, N = 300, K = 200\n"
+    "#pragma keet in     A : bf16[M][K] = uniform(-1, 1)\n"
+    "#pragma keet in     B : bf16[N][K] = uniform(-1, 1)\n"
+    "#pragma keet in     bias : f32[N] = uniform(-1, 1)\n"
+    "#pragma keet out    C : f32[M][N]\n"
+    "#pragma keet tolerance rel = 1e-3, abs = 1e-3\n"
+    "#pragma keet tune   T = 8 in {8, 16}\n"
+    "#pragma keet launch f<<<dim3(ceil_div(N, T), ceil_div(M, T)), dim3(T, T)>>>(A, B, bias, C, M, "
+    "N, K)\n"
+    "#include <cuda_bf16.h>\n"
+    "__global__ void f(const __nv_bfloat16 *A, const __nv_bfloat16 *B, const float *bias, float "
+    "*C,\n"
+    "    int M, int N, int K)\n"
+    "{\n"
+    "    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + "
+    "threadIdx.x;\n"
+    "    if (row < M && col < N) {\n"
+    "        float sum = bias[col];\n"
+    "        for (int k = 0; k < K; k++)\n"
+    "            sum += __bfloat162float(A[row * K + k]) * __bfloat162float(B[col * K + k]);\n"
+    "        C[row * N + col] = 2.0f * sum;\n"
+    "    }\n"
+    "}\n";
+
+static char *replaced(const char *text, const char *old, const char *with)
+{
+    const char *at = strstr(text, old);
+    char *result = xcalloc(strlen(text) + strlen(with) + 1, 1);
+    assert_non_null(at);
+    sprintf(result, "%.*s%s%s", (int)(at - text), text, with, at + strlen(old));
+    return result;
+}
+
+static void test_wgmma(void **state)
+{
+    static const char *const refused[][2] = {
+        {"M = 7, N = 65, K = 8", "M = 7, N = 65, K = 9"}, /* rows of 18 bytes */
+        {"B[col * K + k]", "B[k * N + col]"},
+        {"A : bf16[M][K]", "A : bf16[2*M*K]"},
+        {"k < K; k++", "k < K - 1; k++"},
+        {"= bias[col];", "= bias[col] + __bfloat162float(A[0]);"},
+    };
+    struct bench *b = begin_judged(wgmma_product);
+    (void)state;
+    for (unsigned variant = 0; variant < 3; variant++) {
+        back(b);
+        step(b, ACTION_WGMMA, variant);
+        has(b, "tensor_map(A, box(64, BM), swizzle(128))");
+        has(b, "wgmma.mma_async.sync.aligned.m64n");
+        lacks(b, "tune   T =");
+    }
+    end(b);
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        char *source = replaced(wgmma_product, refused[i][0], refused[i][1]);
+        struct bench *other = begin_judged(source);
+        refuses(other, ACTION_WGMMA, 0, i < 2 ? "whole pieces of 16 bytes" : "f: ");
+        end(other);
+        free(source);
+    }
+}
+
 /* Every operand layout, sizes with tails, all tilings; what is no such product. */
 static void test_tensor_cores(void **state)
 {
@@ -465,6 +534,7 @@ int main(void)
         cmocka_unit_test(test_product),
         cmocka_unit_test(test_product_started),
         cmocka_unit_test(test_tensor_cores),
+        cmocka_unit_test(test_wgmma),
         cmocka_unit_test(test_tensor_cores_f16_file),
         cmocka_unit_test(test_differences),
         cmocka_unit_test(test_product_refused),

@@ -343,6 +343,37 @@ static void test_memory_layout(void **state)
     ptx_destroy(m);
 }
 
+/* Relocatable code has the shared variables of all kernels at the top of the module. */
+static void test_shared_of_one_kernel(void **state)
+{
+    struct ptx_module *m = parse(HEAD
+        ".shared .align 4 .b8 a[1000]; .shared .align 8 .b8 b[2004]; .shared .align 4 .b8 "
+        "both[20];\n"
+        ".shared .align 4 .b8 called[40]; .shared .align 4 .b8 unused[60000];\n"
+        ".func f() {" REGS "st.shared.u32 [called], %r1; ret; }\n"
+        ".visible .entry k1() {" REGS "st.shared.u32 [a+4], %r1; mov.u32 %r2, both; ret; }\n"
+        ".visible .entry k2() {" REGS "mov.u32 %r1, b; st.shared.u32 [both], %r1; ret; }\n"
+        ".visible .entry k3() {" REGS "st.shared.u32 [called], %r1; call.uni f, (); ret; }\n"
+        ".visible .entry k4() {" REGS ".shared .align 4 .b8 own[8]; st.shared.u32 [own], %r1; }\n"
+        ".visible .entry k5() {" REGS "ret; }\n");
+    const struct ptx_func *k1 = ptx_find_func(m, "k1"), *k2 = ptx_find_func(m, "k2"),
+                          *k3 = ptx_find_func(m, "k3");
+    const uint64_t both = k2->insts[1].operand[0].symbol->offset,
+                   called = k3->insts[0].operand[0].symbol->offset;
+
+    /* what several name, or a .func, comes first, each kernel's own behind it */
+    assert_int_equal(both, 0);
+    assert_int_equal(called, 20);
+    assert_int_equal(k1->insts[0].operand[0].symbol->offset, 60);
+    assert_int_equal(k1->shared_static_bytes, 1060);
+    assert_int_equal(k2->insts[0].operand[1].symbol->offset, 64);
+    assert_int_equal(k2->shared_static_bytes, 2068);
+    assert_int_equal(k3->shared_static_bytes, 60);
+    assert_int_equal(ptx_find_func(m, "k4")->shared_static_bytes, 8);
+    assert_int_equal(ptx_find_func(m, "k5")->shared_static_bytes, 0);
+    ptx_destroy(m);
+}
+
 static void test_calls(void **state)
 {
     struct ptx_module *m = parse(HEAD
@@ -528,6 +559,7 @@ int main(void)
         cmocka_unit_test(test_scopes_shadow),
         cmocka_unit_test(test_labels_are_scoped),
         cmocka_unit_test(test_memory_layout),
+        cmocka_unit_test(test_shared_of_one_kernel),
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_reconvergence),

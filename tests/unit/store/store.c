@@ -466,7 +466,7 @@ static void test_sources_are_stored_once(void **state)
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM pragma_journal_mode"
                                           " WHERE journal_mode = 'wal'"),
         1);
-    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), 8);
+    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), SCHEMA_VERSION);
     /* The tables that later stages fill are there. */
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM model_call"), 0);
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM lesson"), 0);
@@ -652,9 +652,9 @@ static void test_newer_schema(void **state)
 
     open_store(f);
     assert_int_equal(
-        sqlite3_exec(f->store->db, "PRAGMA user_version = 9", NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_exec(f->store->db, "PRAGMA user_version = 10", NULL, NULL, NULL), SQLITE_OK);
     store_close(f->store);
-    expect_refusal(f, "newer keet-opt (schema 9, this one knows 8)");
+    expect_refusal(f, "newer keet-opt (schema 10, this one knows 9)");
 }
 
 /* A file of the first version opens, keeps its rows, and takes what the second one brought. */
@@ -677,11 +677,50 @@ static void test_old_schema(void **state)
         SQLITE_OK);
     sqlite3_close(db);
     open_store(f);
-    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), 8);
+    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), SCHEMA_VERSION);
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM model_call WHERE number = -1"), 2);
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM lesson WHERE text = 'old'"), 1);
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM pick"), 0);
     assert_int_equal(ask_number(f->store, "SELECT seed FROM run"), 1);
+}
+
+/* What is under way is there until its node is stored, the run ends, or a run goes on. */
+static void test_trials(void **state)
+{
+    struct fixture *f = *state;
+    struct candidate a = full_candidate(f->arena, 0, 1), b = full_candidate(f->arena, 1, 2),
+                     c = full_candidate(f->arena, 2, 3);
+    struct store_trial *trials;
+    unsigned nr;
+
+    begin(f);
+    put(f, &a);
+    b.option.action = ACTION_UNROLL;
+    b.option.what = "by 4";
+    b.parent = c.parent = 0;
+    assert_true(store_note_trial(f->store, &b, STAGE_WRITTEN, &f->err));
+    assert_true(store_note_trial(f->store, &b, STAGE_EVALUATED, &f->err));
+    assert_true(store_note_trial(f->store, &c, STAGE_WRITTEN, &f->err));
+    assert_true(store_list_trials(f->store, f->arena, &trials, &nr, &f->err));
+    assert_int_equal(nr, 2);
+    assert_int_equal(trials[0].number, 1);
+    assert_int_equal(trials[0].parent, 0);
+    assert_string_equal(trials[0].action, "unroll");
+    assert_string_equal(trials[0].what, "by 4");
+    assert_string_equal(trials[0].stage, "evaluated");
+    assert_string_equal(trials[1].stage, "written");
+    assert_true(trials[0].since_ms > INT64_C(1500000000000));
+
+    put(f, &b);
+    assert_true(store_list_trials(f->store, f->arena, &trials, &nr, &f->err));
+    assert_int_equal(nr, 1);
+    assert_int_equal(trials[0].number, 2);
+    assert_true(store_go_on(f->store, "", "9", &f->err));
+    assert_true(store_list_trials(f->store, f->arena, &trials, &nr, &f->err));
+    assert_int_equal(nr, 0);
+    assert_true(store_note_trial(f->store, &c, STAGE_WRITTEN, &f->err));
+    assert_true(store_end_run(f->store, "budget", 1, &f->err));
+    assert_int_equal(ask_number(f->store, "SELECT count(*) FROM trial"), 0);
 }
 
 /* Calls come back as they went in, before their node is stored and after. */
@@ -1100,6 +1139,7 @@ int main(void)
         TEST(test_not_a_database),
         TEST(test_newer_schema),
         TEST(test_old_schema),
+        TEST(test_trials),
         TEST(test_calls),
         TEST(test_what_a_budget_counts),
         TEST(test_database_of_another_program),

@@ -1,0 +1,292 @@
+/* Owns the runs of a kernel at other sizes and on other contents. */
+#include "cli/what_if.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/load_task.h"
+#include "explain/launch_groups.h"
+#include "explain/limits.h"
+#include "explain/views/views.h"
+#include "report/report.h"
+
+#include <jansson.h>
+#include <string.h>
+
+enum {
+    LEAST_VALUE = 32,
+    MOST_VALUE = 1 << 25,
+    MOST_SIZES = 4,
+    MOST_ARRAYS = 3,
+    MOST_GROUPS = 8,
+    UNITS_SHOWN = 4
+};
+
+struct other_runs {
+    struct workbench *bench;
+    const struct candidate *c;
+    uint64_t seed;
+    struct what_if *out;
+    struct arena *arena;
+};
+
+static bool run_once(
+    struct other_runs *a, const struct task *task, const char *change, struct err *err)
+{
+    struct candidate *c = arena_alloc(a->arena, sizeof(*c));
+
+    if (a->out->nr == WHAT_IF_RUNS)
+        return true;
+    candidate_begin(c, a->arena, task, a->seed);
+    if (!workbench_time(a->bench, task, c, err))
+        return false;
+    if (c->verdict == VERDICT_OK && c->profile.time_ns > 0)
+        a->out->runs[a->out->nr++] = (struct what_if_run){change, &c->profile};
+    return true;
+}
+
+/* ---- sizes ---- */
+
+static const char *with_size(const struct other_runs *a, const struct binding *size, int64_t value)
+{
+    return task_with_value(
+        a->arena, a->c->task->source, size->name, arena_printf(a->arena, "%lld", (long long)value));
+}
+
+/* A size that is a plain number, at another value: one that follows from others stays tied to them.
+ */
+static bool size_at(
+    const struct other_runs *a, const struct binding *size, int64_t value, struct task *changed)
+{
+    const struct task *task = a->c->task;
+    const char *same = with_size(a, size, size->value), *source = with_size(a, size, value);
+    struct err ignored;
+
+    return same && strcmp(same, task->source) == 0 &&
+           task_parse(changed, a->arena, task->path, source, strlen(source), &ignored);
+}
+
+static bool try_sizes(struct other_runs *a, struct err *err)
+{
+    static const struct {
+        int64_t times, over, most; /* of the size as it is */
+        const char *name;
+    } factors[] = {{3, 32, MOST_VALUE, "3/32"}, {3, 8, MOST_VALUE, "3/8"}, {3, 1, MOST_VALUE, "3"},
+        {12, 1, 2048, "12"}};
+    const struct task *task = a->c->task;
+    bool ok = true;
+
+    for (size_t i = 0; i < task->timed.sizes.nr && i < MOST_SIZES; i++) {
+        const struct binding *size = &task->timed.sizes.bindings[i];
+
+        for (size_t k = 0; ok && k < ARRAY_SIZE(factors); k++) {
+            const int64_t value = size->value * factors[k].times / factors[k].over;
+            struct task *changed = arena_alloc(a->arena, sizeof(*changed));
+
+            if (size->value <= factors[k].most && value >= LEAST_VALUE && value <= MOST_VALUE &&
+                size_at(a, size, value, changed))
+                ok = run_once(a, changed,
+                    arena_printf(a->arena, "%s = %lld (%s times)", size->name, (long long)value,
+                        factors[k].name),
+                    err);
+        }
+    }
+    return ok;
+}
+
+/* ---- contents ---- */
+
+static int64_t bound(const struct expr *expr, double value, const struct env *env)
+{
+    struct err ignored;
+    int64_t out = (int64_t)value;
+
+    return expr && !expr_eval(expr, env, &out, &ignored) ? 0 : out;
+}
+
+static bool is_integer(enum elem elem)
+{
+    return elem == ELEM_I32 || elem == ELEM_U32 || elem == ELEM_I64 || elem == ELEM_U64 ||
+           elem == ELEM_I8 || elem == ELEM_U8;
+}
+
+static bool with_contents(
+    struct other_runs *a, unsigned array, struct gen gen, const char *words, struct err *err)
+{
+    struct task *task = arena_alloc(a->arena, sizeof(*task));
+    struct task_array *arrays;
+
+    *task = *a->c->task;
+    arrays = arena_array(a->arena, task->nr_arrays, sizeof(*arrays));
+    memcpy(arrays, a->c->task->arrays, task->nr_arrays * sizeof(*arrays));
+    arrays[array].gen = gen;
+    task->arrays = arrays;
+    return run_once(a, task, arena_printf(a->arena, "%s = %s", arrays[array].name, words), err);
+}
+
+/* In order, all the same, a 64th of the range. */
+static bool try_integers(
+    struct other_runs *a, unsigned i, int64_t low, int64_t high, struct err *err)
+{
+    struct gen same = {.kind = GEN_CONSTANT, .a = (double)(low + (high - low) / 2)};
+    struct gen order = {.kind = GEN_SORTED, .a = (double)low, .b = (double)high};
+    struct gen part = {
+        .kind = GEN_INTEGERS, .a = (double)low, .b = (double)(low + (high - low + 1) / 64 - 1)};
+
+    return with_contents(a, i, order,
+               arena_printf(a->arena, "sorted(%.0f, %.0f), in rising order", order.a, order.b),
+               err) &&
+           with_contents(
+               a, i, same, arena_printf(a->arena, "constant(%.0f), all the same", same.a), err) &&
+           (part.b <= part.a + 1 ||
+               with_contents(a, i, part,
+                   arena_printf(
+                       a->arena, "integers(%.0f, %.0f), a 64th of the range", part.a, part.b),
+                   err));
+}
+
+static bool try_array(struct other_runs *a, unsigned i, const struct env *env, struct err *err)
+{
+    const struct task_array *array = &a->c->task->arrays[i];
+    const struct gen *gen = &array->gen;
+    const int64_t low = bound(gen->a_int, gen->a, env), high = bound(gen->b_int, gen->b, env);
+    struct err ignored;
+    uint64_t nr = 0;
+
+    switch (gen->kind) {
+    case GEN_INTEGERS:
+        return high <= low || try_integers(a, i, low, high, err);
+    case GEN_SORTED:
+        if (!array_elems(array, env, &nr, &ignored) || nr < 2 || high <= low)
+            return true;
+        return with_contents(a, i,
+            (struct gen){.kind = GEN_IOTA,
+                .a = (double)low,
+                .b = (double)((high - low) / (int64_t)(nr - 1))},
+            arena_printf(a->arena, "iota(%lld, %lld), evenly spaced", (long long)low,
+                (long long)((high - low) / (int64_t)(nr - 1))),
+            err);
+    case GEN_PERMUTATION:
+        return with_contents(
+            a, i, (struct gen){.kind = GEN_IOTA, .b = 1}, "iota(), which is 0, 1, 2, ...", err);
+    case GEN_IOTA:
+        return low != 0 || high != 1 ||
+               with_contents(a, i, (struct gen){.kind = GEN_PERMUTATION},
+                   "permutation(), an order by lot", err);
+    default:
+        return true;
+    }
+}
+
+static bool try_contents(struct other_runs *a, struct err *err)
+{
+    const struct task *task = a->c->task;
+    const struct env env = plan_env(a->arena, &task->plan, &task->timed);
+    unsigned nr = 0;
+    bool ok = true;
+
+    for (unsigned i = 0; ok && i < task->nr_arrays && nr < MOST_ARRAYS; i++) {
+        const struct task_array *array = &task->arrays[i];
+
+        if (array->role == ROLE_IN && !array->record && is_integer(array->elem)) {
+            ok = try_array(a, i, &env, err);
+            nr++;
+        }
+    }
+    return ok;
+}
+
+bool what_if_run(struct workbench *bench, const struct candidate *c, uint64_t seed,
+    struct what_if *out, struct err *err)
+{
+    struct other_runs a = {.bench = bench, .c = c, .seed = seed, .out = out, .arena = c->arena};
+
+    return try_sizes(&a, err) && try_contents(&a, err);
+}
+
+/* ---- what they show ---- */
+
+static double get(const struct profile *profile, enum metric metric)
+{
+    return counters_get(&profile->total, metric);
+}
+
+static void add_units(struct str *out, const struct profile *profile)
+{
+    static const enum metric units[] = {METRIC_DRAM_PCT, METRIC_L2_PCT, METRIC_LSU_PCT,
+        METRIC_ISSUE_PCT, METRIC_FMA_PCT, METRIC_ALU_PCT, METRIC_FP64_PCT, METRIC_XU_PCT,
+        METRIC_TENSOR_PCT};
+    bool done[ARRAY_SIZE(units)] = {false};
+
+    for (unsigned k = 0; k < UNITS_SHOWN; k++) {
+        size_t most = ARRAY_SIZE(units);
+
+        for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+            if (!done[i] &&
+                (most == ARRAY_SIZE(units) || get(profile, units[i]) > get(profile, units[most])))
+                most = i;
+        done[most] = true;
+        str_addf(out, "%s%s %.3g%%", k ? ", " : "", limits_unit_name(units[most]),
+            get(profile, units[most]));
+    }
+}
+
+static void add_launches(struct str *out, const struct profile *profile, struct arena *arena)
+{
+    struct launch_group groups[MOST_GROUPS];
+    const unsigned nr =
+        profile->nr_launches > 1 ? launch_groups(profile, arena, groups, MOST_GROUPS, 0) : 0;
+
+    for (unsigned i = 0; i < nr; i++)
+        str_addf(out, "%s%s %.1f%%",
+            i ? ", " : "; launches: ", profile->configs[groups[i].longest].kernel,
+            100 * groups[i].share);
+}
+
+static void add_run(struct str *out, const struct profile *profile, const struct candidate *c)
+{
+    const double loads = get(profile, METRIC_GLOBAL_LD_REQUESTS);
+    const double inst = get(&c->profile, METRIC_WARP_INST);
+
+    report_time(out, profile->time_ns);
+    str_addf(out, ", %.3g of the time now; ", profile->time_ns / c->profile.time_ns);
+    add_units(out, profile);
+    if (inst > 0)
+        str_addf(out, "; instructions %.3g", get(profile, METRIC_WARP_INST) / inst);
+    if (loads > 0)
+        str_addf(out, "; a load %.3g sectors", get(profile, METRIC_GLOBAL_LD_SECTORS) / loads);
+    str_addf(out, "; L1 hits %.0f%%, L2 hits %.0f%%, DRAM %.3g MB", get(profile, METRIC_L1_HIT_PCT),
+        get(profile, METRIC_L2_HIT_PCT), get(profile, METRIC_DRAM_BYTES) / 1e6);
+    add_launches(out, profile, c->arena);
+}
+
+void what_if_print(
+    const struct what_if *what, const struct candidate *c, struct str *out, bool markdown)
+{
+    if (what->nr == 0)
+        return;
+    str_add(out, markdown ? "\n### At other sizes, on other contents\n\n"
+                          : "\nAt other sizes, on other contents\n");
+    for (unsigned i = 0; i < what->nr; i++) {
+        str_addf(out, markdown ? "- `%s`: " : "  %s: ", what->runs[i].change);
+        add_run(out, what->runs[i].profile, c);
+        str_add_char(out, '\n');
+    }
+}
+
+json_t *what_if_json(const struct what_if *what)
+{
+    json_t *all = json_array();
+
+    for (unsigned i = 0; i < what->nr; i++) {
+        const struct profile *profile = what->runs[i].profile;
+        json_t *metrics = json_object();
+
+        for (int m = 0; m < NR_METRICS; m++)
+            if (counters_has(&profile->total, (enum metric)m) && !metric_is_cure((enum metric)m))
+                json_object_set_new(
+                    metrics, metric_name((enum metric)m), json_real(get(profile, (enum metric)m)));
+        json_array_append_new(all, json_pack("{s:s, s:f, s:o}", "change", what->runs[i].change,
+                                       "time_ns", profile->time_ns, "metrics", metrics));
+    }
+    return all;
+}

@@ -1,0 +1,61 @@
+/* Recognises products of matrices. */
+#include "propose/rewrite/product.h"
+
+#include "base/str.h"
+
+#include <string.h>
+
+struct node *product_load(struct node *n)
+{
+    for (;;) {
+        bool converts = n->kind == NODE_CALL && n->nr_children == 1 &&
+                        (!strcmp(n->name, "__half2float") || !strcmp(n->name, "__bfloat162float"));
+        bool casts = n->kind == NODE_CAST && n->type.scalar == SCALAR_F32 && !n->type.is_pointer;
+        if (n->kind == NODE_INDEX)
+            return n;
+        if ((n->kind != NODE_PAREN && !casts && !converts) || !n->child)
+            return NULL;
+        n = n->child;
+    }
+}
+
+bool product_is_zero(const struct contraction *c, const struct node *init)
+{
+    static const char *const zeros[] = {"0", "0.0f", "0.f", "0.0", "0.", NULL};
+    return str_among(tree_text(c->in->tree, init), zeros);
+}
+
+bool product_read(struct product *p, const struct contraction *c, const char **why)
+{
+    const struct node *s = c->body;
+    *p = (struct product){.scalar = SCALAR_F32};
+    if (s->kind == NODE_BLOCK) {
+        unsigned nr = s->nr_children;
+        for (s = s->child; nr > 1 && c->nr_outer && s->kind == NODE_DECLS; nr--)
+            s = s->next;
+        s = nr == 1 ? s : NULL;
+    }
+    if (!c->neutral || !s || s->kind != NODE_ASSIGN || c->nr_accs != 1 || c->nr_operands != 2)
+        return *why = "the loop is not one sum of products of two operands", false;
+    const struct node *factors = node_strip(s->child->next);
+    if (factors->kind != NODE_BINARY || strcmp(factors->op, "*") != 0 ||
+        !product_load(factors->child) || !product_load(factors->child->next))
+        return *why = "the loop is not one sum of products of two operands", false;
+    if (c->accs[0]->type.scalar != SCALAR_F32)
+        return *why = "the sum is not in f32", false;
+    for (unsigned i = 0; i < 2; i++)
+        *(c->operands[i].axis == ALONG_Y ? &p->a : &p->b) = &c->operands[i];
+    if (!p->a || !p->b)
+        return *why = "no operand is shared between threads along both axes", false;
+    const struct node *a = product_load(p->a->node), *b = product_load(p->b->node);
+    p->scalar = a ? a->type.scalar : SCALAR_F32;
+    if (!b || b->type.scalar != p->scalar ||
+        (p->scalar != SCALAR_F16 && p->scalar != SCALAR_BF16 && p->scalar != SCALAR_F32))
+        return *why = "the operands are not both f16, both bf16 or both f32", false;
+    if (strcmp(p->a->type, "float") != 0 || strcmp(p->b->type, "float") != 0)
+        return *why = "the products are rounded to 16 bits", false;
+    p->type = p->scalar == SCALAR_F16   ? "half"
+              : p->scalar == SCALAR_F32 ? "float"
+                                        : "__nv_bfloat16";
+    return true;
+}

@@ -1,0 +1,387 @@
+/* wgmma: a product of 16-bit matrices, both of which lie along k in memory, is made by warpgroups
+ * out of shared memory. One thread brings tiles of 64 values of k by tensor copies into a ring of
+ * STAGES; each of the other warpgroups multiplies 64 rows of A with all columns of the block's B.
+ * Tensor copies fill what is outside of the matrices with zeros. Results go through shared memory
+ * to threads that store them side by side, under the old guard.
+ *
+ * Operands lie in swizzled rows of 128 bytes (PTX ISA 9.0, 9.7.15.5: a group of eight rows every
+ * 1024 bytes). Tensor copies need rows that start at multiples of 16 bytes, at all sizes. */
+#include "base/str.h"
+#include "cuda/affine.h"
+#include "propose/rewrite/contraction_code.h"
+#include "propose/rewrite/product.h"
+
+#include <string.h>
+
+/* Columns of a block, by variant. A thread holds half as many sums. */
+static const unsigned widths[] = {256, 128, 64};
+enum { NR_WIDTHS = 3, TILE_K = 64, ROW_BYTES = 2 * TILE_K, GROUP_ROWS = 64 };
+
+struct wgmma_writer {
+    const struct contraction *c;
+    struct arena *arena;
+    struct product product;
+    unsigned params[2];        /* of A and B */
+    unsigned columns;          /* of a block */
+    const char *rows, *stages; /* tuning parameters */
+    const char *tiles, *ring, *at, *full, *empty, *first_y, *first_x, *nr_tiles, *group, *tile,
+        *stage, *sums, *patch, *lane, *to, *i, *u;
+    struct str out;
+};
+
+static void choose_names(struct wgmma_writer *w)
+{
+    const struct cuda_tree *tree = w->c->in->tree;
+    const struct {
+        const char **name, *base;
+    } names[] = {{&w->rows, "BM"}, {&w->stages, "STAGES"}, {&w->tiles, "tiles"}, {&w->ring, "ring"},
+        {&w->at, "tiles_at"}, {&w->full, "full"}, {&w->empty, "empty"}, {&w->first_y, "first_y"},
+        {&w->first_x, "first_x"}, {&w->nr_tiles, "nr_tiles"}, {&w->group, "warpgroup"},
+        {&w->tile, "tile"}, {&w->stage, "stage"}, {&w->sums, "sums"}, {&w->patch, "patch"},
+        {&w->lane, "lane"}, {&w->to, "to"}, {&w->i, "i"}, {&w->u, "u"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        *names[i].name = tree_fresh(tree, names[i].base);
+}
+
+/* --- what can be brought by tensor copies --- */
+
+static int param_number(const struct contraction *c, const struct node *decl)
+{
+    for (unsigned i = 0; i < function_nr_params(c->form.function); i++)
+        if (function_param(c->form.function, i) == decl)
+            return (int)i;
+    return -1;
+}
+
+/* Whether an expression has the same value as the matrix's row length, at all given sizes, and that
+ * length is whole pieces of 16 bytes. Derived sizes keep what divides all given ones. */
+static bool is_row_length(
+    const struct contraction *c, const struct task_array *matrix, const char *text)
+{
+    const struct task *task = c->in->task;
+    struct err err = {0};
+    const struct expr *expr = expr_parse(c->in->arena, text, strlen(text), &err);
+    for (unsigned i = 0; expr && i <= task->nr_checks; i++) {
+        const struct shape *shape = i < task->nr_checks ? &task->checks[i] : &task->timed;
+        const struct env env = plan_env(c->in->arena, c->in->plan, shape);
+        int64_t value, length;
+        if (!expr_eval(expr, &env, &value, &err) ||
+            !expr_eval(matrix->dims[1], &env, &length, &err) || value != length || length % 8 != 0)
+            return false;
+    }
+    return expr != NULL;
+}
+
+/* The launch's argument for the parameter of that name; NULL: no such parameter. */
+static const char *argument(
+    const struct contraction *c, const struct launch_line *line, const char *name)
+{
+    for (unsigned i = 0; i < function_nr_params(c->form.function) && i < line->nr_args; i++)
+        if (!strcmp(function_param(c->form.function, i)->name, name))
+            return line->args[i];
+    return NULL;
+}
+
+/* Whether the operand is element (row, k) of a whole matrix of the task, row * K + k, which the
+ * kernel uses nowhere else. */
+static bool is_matrix(const struct wgmma_writer *w, const struct contraction_operand *o,
+    const struct launch_line *line, unsigned *param)
+{
+    const struct contraction *c = w->c;
+    const char *thread = o == w->product.a ? "threadIdx.y" : "threadIdx.x";
+    const struct node *base;
+    struct affine index;
+    if (!o->k_runs ||
+        !affine_access(c->in->tree, c->form.function, product_load(o->node), &base, &index))
+        return false;
+    const int at = param_number(c, base);
+    if (at < 0 || (unsigned)at >= line->nr_args || index.nr != 3)
+        return false;
+    unsigned uses = 0;
+    for (const struct node *n = c->form.function; n; n = node_next(c->form.function, n))
+        uses += n->kind == NODE_NAME && n->decl == base;
+    const struct task_array *matrix = rewrite_array(c->in, line->launch, (unsigned)at);
+    const char *length = argument(c, line, affine_coefficient_text(c->in->arena, &index, thread));
+    const char *bound = node_strip(c->loop.bound)->kind == NODE_NAME
+                            ? argument(c, line, node_strip(c->loop.bound)->name)
+                            : NULL;
+    *param = (unsigned)at;
+    return uses == 1 && matrix && matrix->nr_dims == 2 && !matrix->is_symbol &&
+           !strcmp(line->args[at], matrix->name) && length && bound &&
+           is_row_length(c, matrix, length) && is_row_length(c, matrix, bound);
+}
+
+static bool read_matrices(struct wgmma_writer *w, struct launch_line *line, const char **why)
+{
+    const struct contraction *c = w->c;
+    if (w->product.scalar == SCALAR_F32)
+        return *why = "the operands are not 16-bit", false;
+    if (c->nr_outer || c->rows || c->x->block_only || c->y->block_only || c->form.nr_axes != 2 ||
+        strcmp(tree_text(c->in->tree, c->loop.start), "0") != 0)
+        return *why = "it is not one product of two whole matrices", false;
+    if (!is_matrix(w, w->product.a, line, &w->params[0]) ||
+        !is_matrix(w, w->product.b, line, &w->params[1]) || w->params[0] == w->params[1])
+        return *why = "an operand is not a matrix along k whose rows are whole pieces of 16 bytes",
+               false;
+    return true;
+}
+
+/* --- the kernel --- */
+
+static void write_wait(struct wgmma_writer *w, const char *bar, const char *parity, const char *in)
+{
+    str_addf(&w->out,
+        "%sasm volatile(\"{\\n.reg .pred p;\\nAGAIN:\\n\"\n"
+        "%s    \"mbarrier.try_wait.parity.shared::cta.b64 p, [%%0], %%1;\\n@!p bra AGAIN;\\n}\"\n"
+        "%s    :: \"r\"(%s + 8 * %s), \"r\"(%s) : \"memory\");\n",
+        in, in, in, bar, w->stage, parity);
+}
+
+static void write_head(struct wgmma_writer *w)
+{
+    const struct contraction *c = w->c;
+    struct str *s = &w->out;
+    str_addf(s,
+        "{\n    extern __shared__ __align__(1024) unsigned char %s[];\n"
+        "    __shared__ __align__(8) unsigned long long %s[2 * %s];\n"
+        "    const unsigned %s = (unsigned)__cvta_generic_to_shared(%s);\n"
+        "    const unsigned %s = (unsigned)__cvta_generic_to_shared(%s), %s = %s + 8 * %s;\n",
+        w->tiles, w->ring, w->stages, w->at, w->tiles, w->full, w->ring, w->empty, w->full,
+        w->stages);
+    str_addf(s, "    const int %s = %s * %s, %s = %s * %u;\n", w->first_y, code_block_of(c, c->y),
+        w->rows, w->first_x, code_block_of(c, c->x), w->columns);
+    code_uniform_decls(c, s);
+    str_addf(s, "    const int %s = (%s + %d) / %d, %s = threadIdx.x / 128;\n", w->nr_tiles,
+        tree_text(c->in->tree, c->loop.bound), TILE_K - 1, TILE_K, w->group);
+    str_addf(s,
+        "    if (threadIdx.x == 0) {\n        for (int %s = 0; %s < %s; %s++) {\n"
+        "            asm volatile(\"mbarrier.init.shared::cta.b64 [%%0], 1;\" :: \"r\"(%s + 8 * "
+        "%s));\n"
+        "            asm volatile(\"mbarrier.init.shared::cta.b64 [%%0], %%1;\"\n"
+        "                :: \"r\"(%s + 8 * %s), \"r\"(%s / %d));\n        }\n"
+        "        asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\");\n    }\n"
+        "    __syncthreads();\n",
+        w->i, w->i, w->stages, w->i, w->full, w->i, w->empty, w->i, w->rows, GROUP_ROWS);
+}
+
+static void write_copy(struct wgmma_writer *w, unsigned which)
+{
+    const struct node *param = function_param(w->c->form.function, w->params[which]);
+    str_addf(&w->out,
+        "                asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile\"\n"
+        "                    \".mbarrier::complete_tx::bytes [%%0], [%%1, {%%2, %%3}], [%%4];\"\n"
+        "                    :: \"r\"(%s%s%s), \"l\"(&%s), \"r\"(%s * %d), \"r\"(%s),\n"
+        "                    \"r\"(%s + 8 * %s) : \"memory\");\n",
+        w->to, which ? " + " : "",
+        which ? arena_printf(w->arena, "%s * %d", w->rows, ROW_BYTES) : "", param->name, w->tile,
+        TILE_K, which ? w->first_x : w->first_y, w->full, w->stage);
+}
+
+/* The first warpgroup: one thread of it keeps the ring full. */
+static void write_producer(struct wgmma_writer *w)
+{
+    struct str *s = &w->out;
+    str_addf(s,
+        "    if (%s == 0) {\n        if (threadIdx.x == 0)\n"
+        "            for (int %s = 0; %s < %s; %s++) {\n"
+        "                const unsigned %s = %s %% %s, %s = %s + %s * ((%s + %u) * %d);\n",
+        w->group, w->tile, w->tile, w->nr_tiles, w->tile, w->stage, w->tile, w->stages, w->to,
+        w->at, w->stage, w->rows, w->columns, ROW_BYTES);
+    write_wait(w, w->empty, arena_printf(w->arena, "(%s / %s + 1) & 1", w->tile, w->stages),
+        "                ");
+    str_addf(s,
+        "                asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%%0], "
+        "%%1;\"\n"
+        "                    :: \"r\"(%s + 8 * %s), \"r\"((%s + %u) * %d) : \"memory\");\n",
+        w->full, w->stage, w->rows, w->columns, ROW_BYTES);
+    write_copy(w, 0);
+    write_copy(w, 1);
+    str_add(s, "            }\n        return;\n    }\n");
+}
+
+/* One wgmma of 16 values of k: `left` and `right` are addresses in shared memory. */
+static void write_product(struct wgmma_writer *w, const char *left, const char *right)
+{
+    struct str *s = &w->out;
+    const char *type = w->product.scalar == SCALAR_F16 ? "f16" : "bf16", *in = "            ";
+    const unsigned nr = w->columns / 2;
+    str_addf(s, "%sasm volatile(\"wgmma.mma_async.sync.aligned.m64n%uk16.f32.%s.%s {\"\n", in,
+        w->columns, type, type);
+    for (unsigned i = 0; i < nr; i++)
+        str_addf(s, "%s%%%u%s", i % 16 ? "" : "                \"", i,
+            i + 1 == nr    ? "}, \"\n"
+            : i % 16 == 15 ? ", \"\n"
+                           : ", ");
+    str_addf(s, "%s    \"%%%u, %%%u, 1, 1, 1, 0, 0;\"\n%s    : ", in, nr, nr + 1, in);
+    for (unsigned i = 0; i < nr; i++)
+        str_addf(s, "\"+f\"(%s[%u])%s", w->sums, i,
+            i + 1 == nr  ? "\n"
+            : i % 4 == 3 ? ",\n                "
+                         : ", ");
+    for (unsigned i = 0; i < 2; i++)
+        str_addf(s,
+            "%s    %s\"l\"((unsigned long long)(%s >> 4 & 0x3fff) | 1ull << 16 | 64ull << 32 | "
+            "1ull << 62)%s",
+            in, i ? "" : ": ", i ? right : left, i ? ");\n" : ",\n");
+}
+
+static void write_loop(struct wgmma_writer *w)
+{
+    struct str *s = &w->out;
+    const char *in = "        ", *k = w->u;
+    str_addf(s,
+        "    float %s[%u];\n    #pragma unroll\n    for (int %s = 0; %s < %u; %s++)\n"
+        "        %s[%s] = 0;\n    for (int %s = 0; %s < %s; %s++) {\n"
+        "        const unsigned %s = %s %% %s, %s = %s + %s * ((%s + %u) * %d);\n",
+        w->sums, w->columns / 2, w->i, w->i, w->columns / 2, w->i, w->sums, w->i, w->tile, w->tile,
+        w->nr_tiles, w->tile, w->stage, w->tile, w->stages, w->to, w->at, w->stage, w->rows,
+        w->columns, ROW_BYTES);
+    write_wait(w, w->full, arena_printf(w->arena, "%s / %s & 1", w->tile, w->stages), in);
+    str_addf(s,
+        "%sasm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n%s#pragma unroll\n"
+        "%sfor (int %s = 0; %s < %d; %s += 32) {\n",
+        in, in, in, k, k, ROW_BYTES, k);
+    write_product(w,
+        arena_printf(
+            w->arena, "(%s + (%s - 1) * %d + %s)", w->to, w->group, GROUP_ROWS * ROW_BYTES, k),
+        arena_printf(w->arena, "(%s + %s * %d + %s)", w->to, w->rows, ROW_BYTES, k));
+    str_addf(s,
+        "%s}\n%sasm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
+        "%sasm volatile(\"wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\n"
+        "%sif (threadIdx.x %% 128 == 0)\n%s    asm volatile(\"mbarrier.arrive.shared::cta.b64 _, "
+        "[%%0];\""
+        " :: \"r\"(%s + 8 * %s) : \"memory\");\n    }\n",
+        in, in, in, in, in, w->empty, w->stage);
+}
+
+/* The sums of a warp, 16 rows, as the manual lays them out (9.7.15.5.1), to shared memory, where
+ * the ring was; then each lane stores every 32nd of them. */
+static void write_tail(struct wgmma_writer *w)
+{
+    const struct contraction *c = w->c;
+    struct str *s = &w->out;
+    const struct substs none = {.nr = 0};
+    const char *all = code_all_conds(c), *acc = c->accs[0]->name, *in = "        ";
+    const unsigned pitch = w->columns + 8;
+    str_addf(s,
+        "    asm volatile(\"bar.sync 1, %%0;\" :: \"r\"(2 * %s) : \"memory\");\n"
+        "    const int %s = threadIdx.x %% 32;\n"
+        "    float *%s = (float *)%s + (threadIdx.x / 32 - 4) * (16 * %u);\n    #pragma unroll\n"
+        "    for (int %s = 0; %s < %u; %s++) {\n"
+        "        float *%s = %s + %s / 4 * %u + %s * 8 + %s %% 4 * 2;\n",
+        w->rows, w->lane, w->patch, w->tiles, pitch, w->i, w->i, w->columns / 8, w->i, w->to,
+        w->patch, w->lane, pitch, w->i, w->lane);
+    str_addf(s,
+        "        *(float2 *)%s = make_float2(%s[4 * %s], %s[4 * %s + 1]);\n"
+        "        *(float2 *)(%s + 8 * %u) = make_float2(%s[4 * %s + 2], %s[4 * %s + 3]);\n    }\n"
+        "    __syncwarp();\n    for (int %s = %s; %s < 16 * %u; %s += 32) {\n",
+        w->to, w->sums, w->i, w->sums, w->i, w->to, pitch, w->sums, w->i, w->sums, w->i, w->u,
+        w->lane, w->u, w->columns, w->u);
+    str_addf(s,
+        "%sint %s = %s + (threadIdx.x / 32 - 4) * 16 + %s / %u;\n%sint %s = %s + %s %% %u;\n", in,
+        c->y->var->name, w->first_y, w->u, w->columns, in, c->x->var->name, w->first_x, w->u,
+        w->columns);
+    str_addf(s, "%sif (%s) {\n%s    %s %s = %s[%s / %u * %u + %s %% %u];\n", in, all ? all : "true",
+        in, c->accs[0]->type.base, acc, w->patch, w->u, w->columns, pitch, w->u, w->columns);
+    if (!product_is_zero(c, c->accs[0]->init)) {
+        struct code_needs needs = {.roots = {c->accs[0]->init}, .nr = 1};
+        str_addf(s, "%s    {\n", in);
+        code_decls(c, s, &needs, "                ");
+        str_addf(s, "%s        %s += %s;\n%s    }\n", in, acc,
+            tree_text(c->in->tree, c->accs[0]->init), in);
+    }
+    code_rest(c, s, &none, "            ");
+    str_addf(s, "%s}\n    }\n}", in);
+}
+
+/* --- the launch --- */
+
+static void write_arguments(
+    struct wgmma_writer *w, const struct launch_line *line, struct rewrite_out *out)
+{
+    struct str s = {0};
+    for (unsigned i = 0; i < line->nr_args; i++) {
+        const char *rows = i == w->params[0]   ? w->rows
+                           : i == w->params[1] ? arena_printf(w->arena, "%u", w->columns)
+                                               : NULL;
+        str_addf(&s, "%s", i ? ", " : "");
+        if (rows)
+            str_addf(&s, "tensor_map(%s, box(%d, %s), swizzle(%d))", line->args[i], TILE_K, rows,
+                ROW_BYTES);
+        else
+            str_add(&s, line->args[i]);
+    }
+    edits_replace(&out->edits, line->args_start, line->args_end, "%s", str_text(&s));
+    str_finish(&s);
+}
+
+static bool write_launch(
+    struct wgmma_writer *w, const struct launch_line *line, struct rewrite_out *out)
+{
+    const struct contraction *c = w->c;
+    const struct rewrite_in *in = c->in;
+    const char *ring =
+        arena_printf(w->arena, "%s * (%s + %u) * %d", w->stages, w->rows, w->columns, ROW_BYTES);
+    const char *patches = arena_printf(w->arena, "%s * %u", w->rows, (w->columns + 8) * 4);
+    pragma_add_tune(in, &out->edits, w->rows, 128, w->columns == 256 ? "64, 128" : "64, 128, 192");
+    pragma_add_tune(in, &out->edits, w->stages, 4, "2, 3, 4, 5, 6, 8");
+    /* Of the 227 KB of a block, the barriers before the ring take a kilobyte. */
+    pragma_add_line(in, &out->edits,
+        arena_printf(w->arena, "where  %s <= 231424 && %s <= 231424", ring, patches));
+    extent_drop_bounds(in, c->form.function, &out->edits);
+    extent_drop_tunes(in, c->form.function, &out->edits);
+    const char *threads = arena_printf(w->arena, "128 + 2*%s", w->rows);
+    edits_insert(&out->edits, c->form.function->name_at, "__launch_bounds__(%s) ", threads);
+    write_arguments(w, line, out);
+    return code_launches(c,
+        &(struct code_launch){.columns = arena_printf(w->arena, "%u", w->columns),
+            .rows = w->rows,
+            .threads = {threads, "1"},
+            .smem = arena_printf(w->arena, "max(%s, %s)", ring, patches)},
+        out);
+}
+
+static bool write_kernel(
+    struct wgmma_writer *w, const struct launch_line *line, struct rewrite_out *out)
+{
+    const struct contraction *c = w->c;
+    choose_names(w);
+    write_head(w);
+    write_producer(w);
+    write_loop(w);
+    write_tail(w);
+    edits_replace(&out->edits, c->form.body->start, c->form.body->end, "%s", str_text(&w->out));
+    str_finish(&w->out);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct node *param = function_param(c->form.function, w->params[i]);
+        edits_replace(&out->edits, param->start, param->end,
+            "const __grid_constant__ CUtensorMap %s", param->name);
+    }
+    if (!strstr(c->in->source, "<cuda.h>"))
+        edits_insert(&out->edits, 0, "#include <cuda.h>\n");
+    return write_launch(w, line, out);
+}
+
+bool rewrite_wgmma(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
+{
+    struct node *function;
+    struct contraction *c = arena_alloc(in->arena, sizeof *c);
+    struct wgmma_writer w = {.c = c, .arena = in->arena, .columns = widths[variant % NR_WIDTHS]};
+    const char *why = NULL;
+    struct launch_lines lines;
+    if (rewrite_nth_kernel(in, variant / NR_WIDTHS, &function) < 0)
+        return rewrite_refuse(in, out, "no kernel that is a product of 16-bit matrices");
+    out->more = true;
+    if (!contraction_read(c, in, function, &why) || !product_read(&w.product, c, &why))
+        return rewrite_refuse(in, out, "%s: %s", function->name, why);
+    if (!launch_lines_read(in, function, &lines, out))
+        return false;
+    if (lines.nr != 1)
+        return rewrite_refuse(in, out, "%s is launched more than once", function->name);
+    if (!read_matrices(&w, &lines.items[0], &why))
+        return rewrite_refuse(in, out, "%s: %s", function->name, why);
+    if (!write_kernel(&w, &lines.items[0], out))
+        return false;
+    return rewrite_done(in, out, "warpgroups multiply 128x%u tiles that tensor copies bring, in %s",
+        w.columns, function->name);
+}

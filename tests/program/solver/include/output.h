@@ -1,0 +1,2 @@
+#pragma once
+void write_field(const char *path, const float *field, int n);

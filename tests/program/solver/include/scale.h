@@ -1,0 +1,2 @@
+#pragma once
+void scale(float *field, int rows, int columns, float factor);
