@@ -3,9 +3,12 @@
  * nodes. bench/store.sh makes the table in results/store/ of it.
  *
  * The nodes are synthetic and of the size of nodes of the suite: one launch, 40 counters, 20 lines,
- * 5 findings, 20 options, a source of 3000 bytes. The search asks and is told as in a run, so that
- * a resume replays what a run would. One node in six equals an earlier one. */
+ * 5 findings, 20 options, a source of 3000 bytes with two `tune` lines. The search asks and is told
+ * as in a run, so that a resume replays what a run would, and tells the tuner of each source. One
+ * node in six equals an earlier one. To be run where the folder prompts/ is. */
 #include "core/candidate.h"
+#include "core/task.h"
+#include "propose/propose.h"
 #include "search/search.h"
 #include "store/store.h"
 
@@ -88,6 +91,25 @@ static void fill_explanation(struct candidate *c)
             .what = arena_printf(c->arena, "unroll the loop at line %u by 4", i)};
 }
 
+/* The tuning parameters have one of 16 points, and 100 sources differ in more than these. */
+static size_t write_source(char *source, int64_t node)
+{
+    int bytes = snprintf(source, SOURCE_BYTES + 1,
+        "#pragma keet size   N = 4096\n"
+        "#pragma keet out    Y : f32[N]\n"
+        "#pragma keet tune   BLOCK = %d in {64, 128, 256, 512}\n"
+        "#pragma keet tune   EACH = %d in {1, 2, 4, 8}\n"
+        "#pragma keet launch f<<<ceil_div(N, BLOCK*EACH), BLOCK>>>(Y, N)\n"
+        "__global__ void f(float *y, int n)\n{\n    float v = %d;\n",
+        64 << node % 4, 1 << node / 4 % 4, (int)(node / 16 % 100));
+
+    while (bytes + 40 < SOURCE_BYTES)
+        bytes +=
+            snprintf(source + bytes, (size_t)(SOURCE_BYTES + 1 - bytes), "    v = v * 3.0f + n;\n");
+    bytes += snprintf(source + bytes, (size_t)(SOURCE_BYTES + 1 - bytes), "    y[0] = v;\n}\n");
+    return (size_t)bytes;
+}
+
 static void make(struct candidate *c, const struct search_pick *pick, double reward)
 {
     char *source = arena_alloc(c->arena, SOURCE_BYTES + 1);
@@ -98,10 +120,8 @@ static void make(struct candidate *c, const struct search_pick *pick, double rew
     c->option = (struct option){.action = pick->node ? ACTION_UNROLL : ACTION_NONE,
         .proposer = pick->node ? PROPOSER_REWRITER : PROPOSER_NONE,
         .variant = pick->move};
-    memset(source, 'x', SOURCE_BYTES);
-    snprintf(source, 32, "// %lld", (long long)pick->node);
+    c->source_bytes = write_source(source, pick->node);
     c->source = source;
-    c->source_bytes = SOURCE_BYTES;
     c->compilation = (struct compilation){.ptx = source,
         .ptx_bytes = 20,
         .log = "ptxas info",
@@ -208,12 +228,19 @@ static void resume(const char *path)
     struct store_order order;
     struct run_info run;
     struct timespec before, after;
+    char text[SOURCE_BYTES + 1];
+    const size_t bytes = write_source(text, 0);
+    const struct propose_options options = {.prompts_dir = "prompts"};
+    struct propose *propose;
+    struct task task;
     const double started = now_us();
     bool found;
 
     clock_gettime(CLOCK_MONOTONIC, &before);
     if (!store || !store_find_run(store, arena, &run, &found, &err) ||
-        !store_load_order(store, arena, &order, &err))
+        !store_load_order(store, arena, &order, &err) ||
+        !task_parse(&task, arena, "k.cu", text, bytes, &err) ||
+        !(propose = propose_create(&options, &task, &err)))
         die(&err);
     for (int64_t i = 0; i <= order.nr_told; i++) {
         struct candidate c = {.arena = of_node};
@@ -233,6 +260,10 @@ static void resume(const char *path)
                 (long long)c.node);
             exit(1);
         }
+        if (!store_load_source(store, of_node, c.node, &c.source, &c.source_bytes, &err))
+            die(&err);
+        c.task = &task;
+        propose_told(propose, &c, 0);
     }
     clock_gettime(CLOCK_MONOTONIC, &after);
     printf("\nA run of %lld nodes is resumed in %.1f s (%.1f s of processor time).\n",
@@ -240,6 +271,7 @@ static void resume(const char *path)
         (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) * 1e-9,
         (now_us() - started) * 1e-6);
     search_destroy(search);
+    propose_destroy(propose);
     arena_destroy(arena);
     arena_destroy(of_node);
     store_close(store);

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "cli/load_task.h"
 #include "cli/parts.h"
+#include "cli/run_moves.h"
 #include "cli/run_sanitize.h"
 #include "cli/what_if.h"
 #include "core/inputs.h"
@@ -290,6 +291,25 @@ static void print(struct str *out, const struct single *one)
     }
 }
 
+static bool list_moves(const struct options *options, struct err *err)
+{
+    struct arena *arena = arena_create();
+    struct task task;
+    struct candidate c;
+    struct str text = {0};
+    bool ok = load_task(&task, arena, options, err);
+
+    if (ok) {
+        candidate_begin(&c, arena, &task, options->seed);
+        ok = moves_list(&c, options->json, &text, err);
+    }
+    if (ok)
+        fputs(str_text(&text), stdout);
+    str_finish(&text);
+    arena_destroy(arena);
+    return ok;
+}
+
 static void draw_roofline(const struct single *one)
 {
     const struct options *o = one->options;
@@ -318,6 +338,8 @@ static bool ask_what_if(struct single *one, struct err *err)
 
 bool cmd_run(const struct options *options, int *status, struct err *err)
 {
+    if (options->moves)
+        return list_moves(options, err);
     struct single one = {.options = options};
     struct str text = {0};
     const bool ok = open_parts(&one, err) && evaluate(&one, err) && run_tools(&one, err) &&

@@ -56,6 +56,7 @@ const struct command command_table[NR_VERBS] = {
                 "computes something else than its contract expects.",
         .example = "keet-opt run kernels/matmul.cu",
         .further = "keet-opt run kernels/matmul.cu --sanitize all\n"
+                   "keet-opt run kernels/matmul.cu --moves\n"
                    "keet-opt run kernels/matmul.cu --dump arrays",
         .run = cmd_run},
     [VERB_CHECK] = {"check", GROUP_KERNEL, .takes = TAKES_FILES, .least = 1, .most = ANY_NUMBER,

@@ -83,6 +83,9 @@ const struct option_row option_table[] = {
                 "race, too"},
     {"profile", 0, NULL, V(RUN), SECTION_EVALUATION, SET(profile),
         .help = "counters and advice beside what --sanitize lists"},
+    {"moves", 0, NULL, V(RUN), SECTION_EVALUATION, SET(moves),
+        .help = "which moves the search is offered for the kernel, and why not the others; nothing "
+                "runs"},
 
     {"fail-if", 0, "LIMIT", V(COMPARE), SECTION_EVALUATION, OWN(option_fail_if), .common = true,
         .words = "slower=5% metric:",

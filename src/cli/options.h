@@ -127,6 +127,7 @@ struct options {
     int verbosity;       /* -1 quiet, 0, 1, 2 */
     bool json, markdown, resume, forbid_fast_math;
     bool profile;      /* run: counters and advice, though --sanitize was given */
+    bool moves;        /* run: which moves the kernel is offered, and why not the others */
     bool strict_races; /* run: threads that store one value to one place race, too */
     unsigned sanitize; /* run: bits of enum device_check; 0: no sanitizers */
     /* with a language model */

@@ -16,9 +16,12 @@ struct source_walk {
     size_t n, i;
 };
 
-static bool at(const struct source_walk *w, const char *text)
+static inline bool at(const struct source_walk *w, const char *text)
 {
     size_t len = strlen(text);
+
+    if (w->i >= w->n || w->s[w->i] != text[0]) /* nearly always */
+        return false;
 
     return w->n - w->i >= len && memcmp(w->s + w->i, text, len) == 0;
 }
@@ -203,9 +206,9 @@ bool task_lines_find(struct task_lines *lines, struct arena *arena, const char *
     }
     lines->pragmas = arena_array(arena, MAX_PRAGMAS, sizeof(*lines->pragmas));
     while (w.i < w.n) {
-        char c = source[w.i];
+        const char c = source[w.i];
 
-        if (fresh && (text_at = pragma_start(source, w.n, w.i)) != 0) {
+        if (fresh && c == '#' && (text_at = pragma_start(source, w.n, w.i)) != 0) {
             if (!add_pragma(lines, &w, text_at, &counted, &line, arena, err))
                 return false;
         } else if (at(&w, "/*")) {

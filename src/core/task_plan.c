@@ -1,5 +1,6 @@
 /* Owns the plan: tune, temp, where and launch lines, of the original and of candidates. */
 #include "base/file.h"
+#include "core/plan_tunes.h"
 #include "core/task_read.h"
 
 #include <ctype.h>
@@ -423,16 +424,12 @@ static bool read_launches(struct task_reader *r)
     return true;
 }
 
-bool reader_plan(struct task_reader *r)
+static bool read_tunes(struct task_reader *r)
 {
     const struct env *sizes = &r->contract->timed.sizes;
     struct binding *bindings = arena_array(r->arena, sizes->nr + MAX_NAMES + 1, sizeof(*bindings));
-    struct plan *plan = r->plan;
 
-    plan->launches = arena_array(r->arena, MAX_LAUNCHES, sizeof(*plan->launches));
-    plan->temps = arena_array(r->arena, MAX_NAMES + 1, sizeof(*plan->temps));
-    plan->tunes = arena_array(r->arena, MAX_NAMES + 1, sizeof(*plan->tunes));
-    plan->wheres = arena_array(r->arena, MAX_WHERES, sizeof(*plan->wheres));
+    r->plan->tunes = arena_array(r->arena, MAX_NAMES + 1, sizeof(*r->plan->tunes));
     for (size_t i = 0; i < sizes->nr; i++)
         bindings[i] = sizes->bindings[i];
     r->plan_env = (struct env){bindings, sizes->nr};
@@ -440,6 +437,18 @@ bool reader_plan(struct task_reader *r)
         if (is(&r->lines->pragmas[i], "tune") && !read_tune(r, &r->lines->pragmas[i], bindings))
             return false;
     }
+    return true;
+}
+
+bool reader_plan(struct task_reader *r)
+{
+    struct plan *plan = r->plan;
+
+    plan->launches = arena_array(r->arena, MAX_LAUNCHES, sizeof(*plan->launches));
+    plan->temps = arena_array(r->arena, MAX_NAMES + 1, sizeof(*plan->temps));
+    plan->wheres = arena_array(r->arena, MAX_WHERES, sizeof(*plan->wheres));
+    if (!read_tunes(r))
+        return false;
     for (unsigned i = 0; i < r->lines->nr; i++) {
         const struct pragma *p = &r->lines->pragmas[i];
 
@@ -509,4 +518,30 @@ bool plan_parse(struct plan *plan, const struct task *task, struct arena *arena,
     }
     *verdict = VERDICT_OK;
     return true;
+}
+
+bool plan_parse_tunes(struct plan *plan, const struct task *task, struct arena *arena,
+    const char *source, size_t source_bytes)
+{
+    struct task_lines lines;
+    struct err ignored;
+    struct task_reader *r = arena_alloc(arena, sizeof(*r));
+    bool own = false;
+
+    *plan = (struct plan){0};
+    if (!task_lines_find(&lines, arena, "", source, source_bytes, &ignored))
+        return false;
+    *r = (struct task_reader){
+        .lines = &lines, .arena = arena, .err = &ignored, .contract = task, .plan = plan};
+    for (unsigned i = 0; i < lines.nr && !own; i++) {
+        const struct statement *statement = statement_find(lines.pragmas[i].keyword);
+
+        own = statement && !statement->contract;
+    }
+    if (!own) {
+        *plan = task->plan;
+        return true;
+    }
+    claim_contract(r);
+    return read_tunes(r);
 }

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "core/plan_tunes.h"
 #include "llm/llm_key.h"
 #include "propose/model/model.h"
 #include "propose/model/prompt.h"
@@ -312,11 +313,10 @@ void propose_told(struct propose *p, const struct candidate *c, double gain)
 {
     struct rewrite_in in = prepare(p, c);
     struct plan plan;
-    enum verdict verdict;
-    struct err why;
 
-    if (!c->plan.nr_launches && c->source && /* of a run that was resumed */
-        plan_parse(&plan, p->task, c->arena, c->source, c->source_bytes, &verdict, &why))
+    if (!c->plan.nr_launches && c->source && c->verdict != VERDICT_CONTRACT &&
+        c->verdict != VERDICT_NO_KERNEL && /* of a run that was resumed */
+        plan_parse_tunes(&plan, p->task, c->arena, c->source, c->source_bytes))
         in.plan = &plan;
     if (in.plan->nr_tunes > 0 && c->source)
         tuning_told(p->tuning, &in, c->verdict == VERDICT_OK ? c->speedup : 0);

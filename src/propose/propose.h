@@ -129,7 +129,8 @@ bool propose_kernel(struct propose *propose, const char *parent_source, size_t p
  * the kinds of requests to it are. */
 bool propose_options(struct propose *propose, struct candidate *c, struct err *err);
 
-/* Why moves were not listed by the last propose_options: "move: reason\n" lines, for -v. */
+/* Why moves, or variants of moves, were not listed by the last propose_options: "move: reason\n"
+ * lines, each reason of a move once. */
 const char *propose_refusals(const struct propose *propose);
 
 /* The text of prompts/actions/<move>.md. */

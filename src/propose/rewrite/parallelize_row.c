@@ -490,6 +490,76 @@ static void stride_loop(struct row_lanes *lanes, const struct for_loop *loop)
     lanes->nr_loops++;
 }
 
+/* --- nests of loops --- */
+
+/* The loop that is the whole body of another. */
+static bool only_loop_in(const struct for_loop *outer, struct for_loop *inner)
+{
+    struct node *body = outer->node->body;
+    if (body->kind == NODE_BLOCK) {
+        if (body->nr_children != 1)
+            return false;
+        body = body->child;
+    }
+    return body->kind == NODE_FOR && node_loop_up(body, inner) && !inner->step;
+}
+
+static bool counts_from_zero(const struct row_lanes *lanes, const struct for_loop *loop)
+{
+    return loop->declares && loop->var->type.scalar == SCALAR_I32 &&
+           loop->bound->type.scalar == SCALAR_I32 && strcmp(loop->compare, "<") == 0 &&
+           strcmp(tree_text(lanes->in->tree, loop->start), "0") == 0;
+}
+
+/* Whether some load of the body has neighbours where the counter's neighbours are. */
+static bool runs_along(
+    const struct row_lanes *lanes, const struct node *body, const struct node *counter)
+{
+    for (struct node *n = (struct node *)body; n; n = node_next(body, n)) {
+        const struct node *base;
+        struct affine index;
+        int64_t step = 0;
+        if (n->kind == NODE_INDEX &&
+            affine_access(lanes->in->tree, lanes->function, n, &base, &index) &&
+            affine_coefficient(&index, counter->name, &step) == COEFFICIENT_CONSTANT && step == 1)
+            return true;
+    }
+    return false;
+}
+
+/* Two loops of which the inner one runs along memory, and whose iterations only combine into
+ * reductions: the lanes share the iterations of both, in the order of memory. False: the nest is of
+ * another kind, and nothing is edited. */
+static bool flatten_nest(struct row_lanes *lanes, const struct for_loop *outer)
+{
+    const struct cuda_tree *tree = lanes->in->tree;
+    struct arena *arena = lanes->in->arena;
+    struct for_loop inner;
+    if (!only_loop_in(outer, &inner) || !counts_from_zero(lanes, outer) ||
+        !counts_from_zero(lanes, &inner) || !node_is_pure(inner.bound) ||
+        !node_invariant(inner.bound, outer->node, true) || node_uses(inner.bound, outer->var) ||
+        !runs_along(lanes, inner.node->body, inner.var) ||
+        runs_along(lanes, inner.node->body, outer->var))
+        return false;
+    for (const struct node *n = inner.node->body; n; n = node_next(inner.node->body, n))
+        if ((node_is_change(n) && is_memory(n->child)) ||
+            (n->kind == NODE_INDEX && n->child->next->type.scalar != SCALAR_I32))
+            return false;
+    const char *both = tree_fresh(tree, "both"), *indent = indent_of(lanes, outer->node);
+    const char *long_ = text_operand(arena, tree_text(tree, inner.bound));
+    const bool block = inner.node->body->kind == NODE_BLOCK;
+    const unsigned body = inner.node->body->start, end = tree_stmt_end(tree, inner.node->body);
+    edits_replace(lanes->edits, outer->node->start, block ? body + 1 : body,
+        "for (int %s = %s; %s < %s * %s; %s += %s) {\n%s    int %s = %s / %s, %s = %s %% %s;%s%s",
+        both, lanes->lane, both, text_operand(arena, tree_text(tree, outer->bound)), long_, both,
+        lanes->count, indent, outer->var->name, both, long_, inner.var->name, both, long_,
+        block ? "" : "\n    ", block ? "" : indent);
+    edits_replace(lanes->edits, end, outer->node->end > end ? outer->node->end : end, "%s%s%s",
+        block ? "" : "\n", block ? "" : indent, block ? "" : "}");
+    lanes->nr_loops++;
+    return true;
+}
+
 static bool is_inserted_statement_place(const struct node *stmt)
 {
     return stmt->parent && stmt->parent->kind == NODE_BLOCK;
@@ -513,7 +583,8 @@ static bool try_parallel(struct spread *s, struct node *stmt, bool *done)
         return refuse(lanes, "a loop without braces around it", stmt);
     barrier_before(s, stmt);
     note_accesses(s, stmt);
-    stride_loop(lanes, &loop);
+    if (!flatten_nest(lanes, &loop))
+        stride_loop(lanes, &loop);
     for (unsigned i = 0; i < nr; i++)
         if (!add_reduction(lanes, &list[i], stmt))
             return false;

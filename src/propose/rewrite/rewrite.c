@@ -171,3 +171,14 @@ bool pragma_set_tune(
     }
     return false;
 }
+
+void source_drop_line(const struct rewrite_in *in, struct edits *edits, unsigned line)
+{
+    edits_replace(edits, source_line_at(in, line), source_line_at(in, line + 1), "%s", "");
+}
+
+bool source_line_continues(const struct rewrite_in *in, unsigned line)
+{
+    const unsigned next = source_line_at(in, line + 1);
+    return next >= 2 && in->source[next - 2] == '\\';
+}

@@ -95,5 +95,9 @@ bool pragma_set_tune(
 
 /* The offset of the start of line `line` (from 1), or in->bytes. */
 unsigned source_line_at(const struct rewrite_in *in, unsigned line);
+/* Delete that line. */
+void source_drop_line(const struct rewrite_in *in, struct edits *edits, unsigned line);
+/* Whether that line ends in a backslash. */
+bool source_line_continues(const struct rewrite_in *in, unsigned line);
 
 #endif

@@ -1,9 +1,11 @@
 /* fuse: two element-wise launches in a row become one, where the second reads what the first wrote
- * at the same index. The array between them goes. */
+ * at the same index. The array between them goes. An element-wise launch after one of blocks that
+ * make rows is the work of fuse_rows.c. */
 #include "base/str.h"
 #include "cuda/kernel_form.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
+#include "propose/rewrite/fuse_rows.h"
 #include "propose/rewrite/rewrite.h"
 
 #include <string.h>
@@ -202,12 +204,6 @@ static void join_work(struct fusion *f, struct substs *names, const char *value)
             edits_replace(&f->out->edits, n->parent->start, n->parent->end, "%s", value);
 }
 
-static void drop_line(const struct fusion *f, unsigned line)
-{
-    const unsigned start = source_line_at(f->in, line);
-    edits_replace(&f->out->edits, start, source_line_at(f->in, line + 1), "%s", "");
-}
-
 static void drop_first(const struct fusion *f)
 {
     const struct node *function = f->a.form.function;
@@ -215,16 +211,10 @@ static void drop_first(const struct fusion *f)
     while (end < f->in->bytes && f->in->source[end] == '\n')
         end++;
     edits_replace(&f->out->edits, function->start, end, "%s", "");
-    drop_line(f, f->in->plan->launches[f->a.launch].line);
+    source_drop_line(f->in, &f->out->edits, f->in->plan->launches[f->a.launch].line);
     for (unsigned i = 0; i < f->in->plan->nr_temps; i++)
         if (!strcmp(f->in->plan->temps[i].name, f->array))
-            drop_line(f, f->in->plan->temps[i].line);
-}
-
-static bool continues(const struct rewrite_in *in, unsigned line)
-{
-    const unsigned next = source_line_at(in, line + 1);
-    return next >= 2 && in->source[next - 2] == '\\';
+            source_drop_line(f->in, &f->out->edits, f->in->plan->temps[i].line);
 }
 
 bool rewrite_fuse(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
@@ -234,15 +224,15 @@ bool rewrite_fuse(const struct rewrite_in *in, unsigned variant, struct rewrite_
         return rewrite_refuse(in, out, "no two launches in a row");
     out->more = true;
     if (!read_launch(&f, &f.a, variant) || !read_launch(&f, &f.b, variant + 1))
-        return rewrite_refuse(
-            in, out, "launches %u and %u are not both element-wise", variant + 1, variant + 2);
+        return fuse_rows(in, variant, out);
     if (f.a.form.function == f.b.form.function || !find_between(&f))
         return rewrite_refuse(
             in, out, "no temp goes from launch %u to %u alone", variant + 1, variant + 2);
     if (strcmp(extent_text(in, &f.a.text, &f.a.form, f.a.axis),
             extent_text(in, &f.b.text, &f.b.form, f.b.axis)))
         return rewrite_refuse(in, out, "the two launches cover different extents");
-    if (!read_first(&f) || !read_second(&f) || continues(in, in->plan->launches[variant].line))
+    if (!read_first(&f) || !read_second(&f) ||
+        source_line_continues(in, in->plan->launches[variant].line))
         return rewrite_refuse(in, out, "%s is not written and read element by element", f.array);
     struct substs names = {.nr = 0};
     substs_add(&names, f.a.axis->var, f.b.axis->var->name);

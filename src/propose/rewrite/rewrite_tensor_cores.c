@@ -11,6 +11,7 @@
  * left out, and what rounding the lower parts loses, are under 2^-19 of a product together. Tensor
  * cores round sums towards zero: each tile of k is summed by itself, and added to the others by
  * FADD. */
+#include "cuda/affine.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/contraction_code.h"
 #include "propose/rewrite/product.h"
@@ -209,6 +210,12 @@ static void write_careful_copy(struct mma_writer *w, const struct contraction_op
         in, w->to, w->value, in, in, w->whole);
 }
 
+/* The condition under which the operand's elements are no zeros. */
+static struct node *cond_of(const struct mma_writer *w, const struct contraction_operand *o)
+{
+    return w->c->cond && o->axis == w->c->cond_axis ? w->c->cond : NULL;
+}
+
 /* Elements one by one: of 32 bits by asynchronous copies, which take no registers and no waiting.
  */
 static void write_single_copies(
@@ -218,7 +225,7 @@ static void write_single_copies(
     struct str *s = &w->out;
     const char *in = "                    ";
     struct node *load = product_load(o->node);
-    struct node *cond = c->cond && o->axis == c->cond_axis ? c->cond : NULL;
+    struct node *cond = cond_of(w, o);
     struct code_needs needs = {.roots = {load, cond}, .nr = cond ? 2 : 1};
     const char *text = tree_text(c->in->tree, load);
     str_addf(s, "%sfor (int %s = 0; %s < %u; %s++, %s++) {\n%s    bool %s = %s;\n", in, w->u, w->u,
@@ -277,9 +284,103 @@ static void write_copies(struct mma_writer *w, const struct contraction_operand 
     str_add(s, "                }\n");
 }
 
+static bool has_load_inside(const struct node *root, const struct node *self)
+{
+    for (const struct node *n = root; n; n = node_next(root, n))
+        if (n != self && node_is_load(n))
+            return true;
+    return false;
+}
+
+/* Whether a thread may copy its elements of a tile by one address and one test for all of them: it
+ * has one place along the tile's rows; from row to row the address moves by *step; and nothing is
+ * loaded to find the address, so that the address may be made outside the matrix, too. */
+static bool is_steady(
+    const struct mma_writer *w, const struct contraction_operand *o, const char **step)
+{
+    const struct contraction *c = w->c;
+    struct node *load = product_load(o->node), *cond = cond_of(w, o), *vars[64];
+    struct code_needs needs = {.roots = {load, cond}, .nr = cond ? 2 : 1};
+    const struct form_axis *axis = o->axis == ALONG_X ? c->x : c->y;
+    const char *slow = by_k(o)
+                           ? arena_printf(w->arena, "%s.%c",
+                                 axis->block_only ? "blockIdx" : "threadIdx", axis_names[axis->dim])
+                           : c->loop.var->name;
+    const unsigned along = by_k(o) ? o->axis : ALONG_K;
+    const struct node *base;
+    struct affine index;
+    int64_t by;
+    if (w->bytes != 4 || is_wide(w, o) || has_load_inside(load, load) ||
+        !affine_access(c->in->tree, c->form.function, load, &base, &index) ||
+        affine_coefficient(&index, slow, &by) == COEFFICIENT_NONLINEAR ||
+        (cond && ((deps_of(&c->deps, cond) & along) || has_load_inside(cond, NULL))))
+        return false;
+    const unsigned nr = code_find_needs(c, &needs, vars, 64);
+    for (unsigned i = 0; i < nr; i++)
+        if (vars[i]->init && has_load_inside(vars[i]->init, NULL))
+            return false;
+    *step = affine_coefficient_text(w->arena, &index, slow);
+    return !strstr(*step, "Idx.") && !strstr(*step, "Dim."); /* those of the old launch */
+}
+
+static const char *step_of(const struct mma_writer *w, const struct contraction_operand *o)
+{
+    return tree_fresh(w->c->in->tree, arena_printf(w->arena, "step_%s", o->tile + strlen("tile_")));
+}
+
+/* Write the loop in which each thread copies a column of a tile by asynchronous copies of 4 bytes,
+ * which put zeros where nothing is to be read. */
+static void write_steady_copies(
+    struct mma_writer *w, const struct contraction_operand *o, const char *step)
+{
+    const struct contraction *c = w->c;
+    struct str *s = &w->out;
+    const char *k = c->loop.var->name, *axis = axis_name(w, o), *in = "                    ";
+    const char *rows = rows_of(w, o), *run = run_of(w, o), *conds = code_conds(c, o->axis);
+    const char *threads = arena_printf(w->arena, "(%s * 32)", w->warps);
+    const char *pass = arena_printf(w->arena, "max(%s / %s, 1)", threads, run);
+    const char *k_holds = arena_printf(
+        w->arena, "%s < %s", k, text_operand(w->arena, tree_text(c->in->tree, c->loop.bound)));
+    struct node *load = product_load(o->node), *cond = cond_of(w, o);
+    struct code_needs needs = {.roots = {load, cond}, .nr = cond ? 2 : 1};
+    str_addf(s,
+        "                #pragma unroll\n"
+        "                for (int %s = 0; %s < %s; %s += %s) {\n"
+        "%sint %s = %s + %s %% min(%s, %s), %s = %s / %s;\n"
+        "%sint %s = %s + %s, %s = %s + %s;\n",
+        w->u, w->u, run, w->u, threads, in, by_k(o) ? w->kk : w->at, w->u, w->thread, run, threads,
+        by_k(o) ? w->at : w->kk, w->thread, run, in, axis, corner(w, o), w->at, k, w->ahead, w->kk);
+    code_decls(c, s, &needs, in);
+    str_addf(s, "%sbool %s = %s;\n", in, w->whole, by_k(o) ? k_holds : conds ? conds : "true");
+    if (code_conds(c, 0))
+        str_addf(s, "%s%s = %s && %s;\n", in, w->whole, w->whole, code_conds(c, 0));
+    if (cond)
+        str_addf(s, "%s%s = %s && (%s);\n", in, w->whole, w->whole, tree_text(c->in->tree, cond));
+    str_addf(s,
+        "%sconst float *%s = &%s;\n%sfloat *%s = &%s[%s][%s][%s];\n%sconst int %s = %s;\n"
+        "%s#pragma unroll\n%sfor (int %s = 0; %s < %s; %s += %s) {\n"
+        "%s    if (%s %% %s != 0 && %s + %s >= %s)\n%s        continue;\n",
+        in, w->value, tree_text(c->in->tree, load), in, w->to, o->tile, w->into,
+        by_k(o) ? w->at : w->kk, by_k(o) ? w->kk : w->at, in, step_of(w, o), step, in, in, w->e,
+        w->e, rows, w->e, pass, in, rows, pass, by_k(o) ? w->at : w->kk, w->e, rows, in);
+    if (!by_k(o))
+        str_addf(s, "%s    int %s = %s + %s + %s;\n", in, k, w->ahead, w->kk, w->e);
+    else if (conds)
+        str_addf(s, "%s    int %s = %s + %s + %s;\n", in, axis, corner(w, o), w->at, w->e);
+    str_addf(s,
+        "%s    __pipeline_memcpy_async(%s + %s * (%s), %s + %s * %s, 4, %s && %s ? 0 : 4);\n"
+        "%s}\n                }\n",
+        in, w->to, w->e, pitch_of(w, o), w->value, w->e, step_of(w, o), w->whole,
+        !by_k(o) ? k_holds
+        : conds  ? conds
+                 : "true",
+        in);
+}
+
 /* Write the copy of one tile from memory, with zeros outside the matrix. */
 static void write_stage(struct mma_writer *w, const struct contraction_operand *o)
 {
+    const char *step;
     if (is_wide(w, o)) {
         str_addf(&w->out, "            if (%s && %s + %s <= %s) {\n", wide_of(w, o), w->ahead,
             w->bk, text_operand(w->arena, tree_text(w->c->in->tree, w->c->loop.bound)));
@@ -288,7 +389,10 @@ static void write_stage(struct mma_writer *w, const struct contraction_operand *
     } else {
         str_add(&w->out, "            {\n");
     }
-    write_copies(w, o, false);
+    if (is_steady(w, o, &step))
+        write_steady_copies(w, o, step);
+    else
+        write_copies(w, o, false);
     str_add(&w->out, "            }\n");
 }
 

@@ -67,13 +67,16 @@ static bool try_variant(
 static void list_move(const struct rewrite_in *in, const struct move *move,
     struct option_list *list, struct hash *seen, unsigned *nr_seen)
 {
-    const char *why = NULL; /* of the first variant that is refused */
-    unsigned found = 0;
+    const char *whys[MAX_TRIED]; /* reasons of variants that are refused, each once */
+    unsigned found = 0, nr_whys = 0;
     for (unsigned k = 0; k < MAX_TRIED && found < move->max; k++) {
         struct rewrite_out out;
         if (!try_variant(in, move, k, &out)) {
-            if (out.why && !why)
-                why = out.why;
+            bool known = !out.why || (!out.more && (found || nr_whys)); /* "no more kernels" */
+            for (unsigned i = 0; i < nr_whys && !known; i++)
+                known = strcmp(whys[i], out.why) == 0;
+            if (!known)
+                whys[nr_whys++] = out.why;
             if (!out.more)
                 break;
             continue;
@@ -91,8 +94,10 @@ static void list_move(const struct rewrite_in *in, const struct move *move,
                              .variant = k,
                              .what = out.what});
     }
-    if (!found)
-        str_addf(list->refusals, "%s: %s\n", action_name(move->action), why ? why : "nothing new");
+    for (unsigned i = 0; i < nr_whys; i++)
+        str_addf(list->refusals, "%s: %s\n", action_name(move->action), whys[i]);
+    if (!found && !nr_whys)
+        str_addf(list->refusals, "%s: nothing new\n", action_name(move->action));
 }
 
 void rewriter_list_here(const struct rewrite_in *in, struct option_list *list)

@@ -99,6 +99,34 @@ static const char two_digits[] =
     "    }\n"
     "}\n";
 
+/* The same, and the columns of X stand where P says: beyond the last column P must not be read. */
+static const char gathered[] =
+    "#pragma keet size   M = 40, N = 72, P = 3, Q = 40\n"
+    "#pragma keet check  M = 5, N = 35, P = 4, Q = 7\n"
+    "#pragma keet check  M = 33, N = 1, P = 1, Q = 33\n"
+    "#pragma keet in     A : f32[M][P][Q] = uniform(-1, 1)\n"
+    "#pragma keet in     X : f32[P][Q][N] = uniform(-1, 1)\n"
+    "#pragma keet in     C : i32[N] = uniform(0, N)\n"
+    "#pragma keet out    Y : f32[M][N]\n"
+    "#pragma keet tolerance rel = 1e-4, abs = 1e-4\n"
+    "#pragma keet launch f<<<dim3(ceil_div(N, 16), ceil_div(M, 4)), dim3(16, 4)>>>(A, X, C, Y, M, "
+    "N, "
+    "P, Q)\n"
+    "__global__ void f(const float *A, const float *X, const int *C, float *Y, int m, int n, int "
+    "p, "
+    "int q)\n"
+    "{\n"
+    "    int col = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    int row = blockIdx.y * blockDim.y + threadIdx.y;\n"
+    "    if (row < m && col < n) {\n"
+    "        float sum = 0;\n"
+    "        for (int i = 0; i < p; i++)\n"
+    "            for (int k = 0; k < q; k++)\n"
+    "                sum += A[(row * p + i) * q + k] * X[(i * q + k) * n + C[col]];\n"
+    "        Y[row * n + col] = sum;\n"
+    "    }\n"
+    "}\n";
+
 static void test_staged(void **state)
 {
     static const char *const sources[] = {conv, conv1d, two_digits};
@@ -116,14 +144,20 @@ static void test_staged(void **state)
 
 static void test_tensor_cores(void **state)
 {
-    static const char *const sources[] = {conv, conv_half, conv1d, two_digits};
+    static const char *const sources[] = {conv, conv_half, conv1d, two_digits, gathered};
     (void)state;
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 5; i++) {
         struct bench *b = begin_judged(sources[i]);
         step(b, ACTION_TENSOR_CORES, 1);
         has(b, "nvcuda::wmma::mma_sync(");
         if (i < 3)
             has(b, "nr_o)");
+        if (i == 0 || i == 2) { /* a column of a tile by one address */
+            has(b, "step_X, 4, whole && c < c_n ? 0 : 4);");
+            has(b, "step_F, 4, whole && o < nr_o ? 0 : 4);");
+        }
+        if (i == 4)
+            lacks(b, "step_X");
         end(b);
     }
 }
