@@ -301,7 +301,7 @@ static bool list_moves(const struct options *options, struct err *err)
 
     if (ok) {
         candidate_begin(&c, arena, &task, options->seed);
-        ok = moves_list(&c, options->json, &text, err);
+        ok = moves_list(&c, chip_of_device(options->device), options->json, &text, err);
     }
     if (ok)
         fputs(str_text(&text), stdout);

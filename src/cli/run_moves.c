@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool find_moves(struct candidate *c, struct str *refusals, struct err *err)
+static bool find_moves(
+    struct candidate *c, const struct chip *chip, struct str *refusals, struct err *err)
 {
     char *prompts = share_find("prompts");
-    const struct propose_options options = {.prompts_dir = prompts};
+    const struct propose_options options = {.prompts_dir = prompts, .runs_on = chip};
     struct propose *propose;
     bool ok;
 
@@ -80,10 +81,11 @@ static void print_text(const struct candidate *c, const char *refusals, struct s
         str_addf(out, "  %-16.*s %.*s\n", r.move_len, r.move, r.why_len, r.why);
 }
 
-bool moves_list(struct candidate *c, bool json, struct str *out, struct err *err)
+bool moves_list(
+    struct candidate *c, const struct chip *chip, bool json, struct str *out, struct err *err)
 {
     struct str refusals = {0};
-    const bool ok = find_moves(c, &refusals, err);
+    const bool ok = find_moves(c, chip, &refusals, err);
 
     if (ok)
         (json ? print_json : print_text)(c, str_text(&refusals), out);

@@ -195,9 +195,13 @@ bool propose_kernel(struct propose *p, const char *parent_source, size_t parent_
 static void keep_possible(const struct chip *chip, struct option_list *list)
 {
     unsigned nr = 0;
+    if (!chip || chip_has_wgmma(chip))
+        return;
     for (unsigned i = 0; i < list->nr; i++)
-        if (list->items[i].action != ACTION_WGMMA || !chip || chip_has_wgmma(chip))
+        if (list->items[i].action != ACTION_WGMMA)
             list->items[nr++] = list->items[i];
+    if (nr < list->nr)
+        str_addf(list->refusals, "wgmma: %s has none\n", chip->name);
     list->nr = nr;
 }
 

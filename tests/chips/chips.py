@@ -133,10 +133,18 @@ def prompts_speak_of_the_chip(folder):
             assert words not in said, (chip, words, said)
 
 
+def moves_that_a_chip_lacks_are_not_offered(folder):
+    kernel = Path(__file__).resolve().parents[2] / "kernels/matmul_bf16.cu"
+    for chip, has in (("h100", True), ("a100", False), ("b200", False)):
+        said = json.loads(call("run", str(kernel), "--moves", "--json", "--device", f"emu:{chip}", cwd=folder).stdout)
+        assert any(m["move"] == "wgmma" for m in said["offered"]) == has, (chip, said)
+        assert any(m["move"] == "wgmma" and m["why"].endswith("has none") for m in said["refused"]) != has, (chip, said)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for test in (all_chips_run, what_a_chip_lacks_is_refused, chip_files, prompts_speak_of_the_chip):
+        for test in (all_chips_run, what_a_chip_lacks_is_refused, moves_that_a_chip_lacks_are_not_offered, chip_files, prompts_speak_of_the_chip):
             if not sys.argv[2:] or test.__name__ in sys.argv[2:]:
                 test(folder)
                 print(f"{test.__name__}: passed", flush=True)
