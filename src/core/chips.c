@@ -15,7 +15,8 @@
  * gpu-small-kernels (H200, A100 80 GB, L40) [AS H] taken over from the H100, because nothing is
  * published
  *
- * bench/tables holds the modelled times against the measured rows of [BEN]. */
+ * bench/tables holds the modelled times against the measured rows of [BEN]: done for H100 and H200.
+ */
 #include "core/chip.h"
 
 #include "base/mem.h"
@@ -129,8 +130,8 @@ static const struct chip chips[] = {
     {
         .name = "NVIDIA A100 SXM4 80 GB (emulated)",
         .key = "a100",
-        .validated = "figures published; latencies, bandwidth and L2 held to measured ones of this "
-                     "chip (bench/tables), times of kernels to none",
+        .validated = "figures published; latencies, bandwidth and L2 from measurements of this "
+                     "chip; modelled times held to none",
         COMMON_SM,
         .arch = "sm_80",
         .nr_sms = 108,      /* [WP] */
@@ -181,8 +182,8 @@ static const struct chip chips[] = {
     {
         .name = "NVIDIA L40S (emulated)",
         .key = "l40s",
-        .validated = "figures published; latencies, bandwidth and L2 held to measured ones of an "
-                     "L40 (bench/tables), times of kernels to none",
+        .validated = "figures published; latencies, bandwidth and L2 from measurements of an L40; "
+                     "modelled times held to none",
         ADA,
         .nr_sms = 142,                    /* [DS] 18,176 lanes of 128 an SM */
         .l2_bytes = UINT64_C(96) << 20,   /* [WP] AD102; [BEN] L40 */
@@ -203,8 +204,9 @@ static const struct chip chips[] = {
     {
         .name = "NVIDIA GeForce RTX 4090 (emulated)",
         .key = "rtx4090",
-        .validated = "figures published; latencies and the shares of bandwidth as measured on an "
-                     "L40, which has the same die; nothing held to this chip",
+        .validated =
+            "figures published; latencies and the shares of bandwidth from measurements of "
+            "an L40, which has the same die; modelled times held to none",
         ADA,
         .nr_sms = 128,                    /* [WP] */
         .l2_bytes = UINT64_C(72) << 20,   /* [WP] */

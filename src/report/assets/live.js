@@ -41,7 +41,7 @@
     }
     document.querySelectorAll("#chart-tree .trying").forEach((dot) => dot.classList.remove("trying"));
     for (const one of trying)
-      document.querySelectorAll('#chart-tree circle[data-n="' + one.parent + '"]').forEach((dot) => dot.classList.add("trying"));
+      document.querySelectorAll('#chart-tree circle[data-n="' + one.parent + '"], #chart-tree a[href="#n' + one.parent + '"] circle').forEach((dot) => dot.classList.add("trying"));
   }
 
   function tick() {
