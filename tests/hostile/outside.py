@@ -276,11 +276,11 @@ def interrupt(bench, words, moment, twice=False):
             return None
         time.sleep(0.005)
     begun, before = time.monotonic(), processor_of(process.pid)
-    process.send_signal(signal.SIGINT)
+    os.kill(process.pid, signal.SIGINT)
     if twice:
         time.sleep(0.05)
         begun = time.monotonic()
-        process.send_signal(signal.SIGINT)
+        os.kill(process.pid, signal.SIGINT)
     while not os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
         if time.monotonic() - begun > 60:
             os.killpg(process.pid, signal.SIGKILL)
