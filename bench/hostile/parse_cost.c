@@ -51,7 +51,7 @@ static unsigned measure(const char *path, bool child, unsigned nr_times)
 
     if (!file_read(path, 1 << 20, &source, &in.bytes, &err) ||
         !task_parse(&task, arena, path, source, in.bytes, &err) ||
-        (child && !(in.rewriter = rewriter_start(&task, false, &err)))) {
+        (child && !(in.rewriter = rewriter_start(&task, false, 0, &err)))) {
         fprintf(stderr, "%s\n", err.text);
         exit(1);
     }
