@@ -28,8 +28,8 @@ void *search_grow(void *array, size_t *cap, size_t need, size_t bytes_each)
     }
     array = realloc(array, cap_new * bytes_each);
     if (!array) {
-        fputs("search: out of memory\n", stderr);
-        abort();
+        fputs("keet-opt: out of memory in the search\n", stderr);
+        _Exit(1); /* as mem_die: the database is whole at any point */
     }
     *cap = cap_new;
     return array;

@@ -91,6 +91,10 @@ struct device_result {
     uint64_t thread_insts; /* 0 when the device cannot tell */
 };
 
+struct device_rotation {
+    uint64_t address, bytes; /* of the buffer; by how much, less than its size */
+};
+
 struct device_measure {
     const struct device_launch *launches;
     unsigned nr_launches;
@@ -106,6 +110,10 @@ struct device_measure {
      * wrote. The emulator times a launch once and needs none. */
     const uint64_t *restore;
     unsigned nr_restore;
+    /* Buffers whose contents mean the same in another order: each further set of buffers of the
+     * timed runs has them rotated further. */
+    const struct device_rotation *rotate;
+    unsigned nr_rotate;
 };
 
 struct device_ops {

@@ -1,6 +1,7 @@
-/* Owns the sets of buffers that timed runs take in turn: the same contents at other addresses, so
- * that a kernel gains nothing from remembered addresses or from the lines that the last run left in
- * L2. Also puts back contents that a run has overwritten, so that each run does the same work. */
+/* Owns the sets of buffers that timed runs take in turn: other addresses, and the same contents in
+ * another order where the order means nothing, so that a kernel gains nothing from remembered
+ * addresses, from results that it kept, or from the lines that the last run left in L2. Also puts
+ * back contents that a run has overwritten, so that each run does the same work. */
 #include "device/gpu_state.h"
 
 #include <string.h>
@@ -42,9 +43,18 @@ static bool is_restored(const struct gpu_buffer *b, const struct gpu_job *job)
     return false;
 }
 
-/* A copy of the buffer as it is now. */
-static enum gpu_end make_copy(
-    struct device_gpu *gpu, const struct gpu_buffer *b, uint64_t *address, struct err *err)
+/* By how many bytes the contents are rotated from one set to the next. */
+static uint64_t rotation(const struct gpu_buffer *b, const struct gpu_job *job)
+{
+    for (unsigned i = 0; i < job->nr_rotate; i++)
+        if (job->rotate[i].address >= b->address && job->rotate[i].address - b->address <= b->bytes)
+            return job->rotate[i].bytes;
+    return 0;
+}
+
+/* A copy of the buffer as it is now, rotated by some bytes. */
+static enum gpu_end make_copy(struct device_gpu *gpu, const struct gpu_buffer *b, uint64_t rotated,
+    uint64_t *address, struct err *err)
 {
     struct worker_reply reply;
     enum gpu_end done = gpu_plain_call(
@@ -53,9 +63,19 @@ static enum gpu_end make_copy(
     if (done != GPU_DONE)
         return done;
     *address = reply.address;
+    done = gpu_plain_call(gpu,
+        &(struct worker_request){.op = WORKER_COPY,
+            .address = *address,
+            .from = b->real + rotated,
+            .bytes = b->bytes - rotated},
+        &reply, err);
+    if (done != GPU_DONE || rotated == 0)
+        return done;
     return gpu_plain_call(gpu,
-        &(struct worker_request){
-            .op = WORKER_COPY, .address = reply.address, .from = b->real, .bytes = b->bytes},
+        &(struct worker_request){.op = WORKER_COPY,
+            .address = *address + b->bytes - rotated,
+            .from = b->real,
+            .bytes = rotated},
         &reply, err);
 }
 
@@ -92,17 +112,18 @@ static unsigned affordable(const struct device_gpu *gpu, uint64_t set_bytes)
     return 1;
 }
 
-static enum gpu_end make_copies(struct device_gpu *gpu, struct gpu_buffer *b, bool restored,
-    struct worker_request *request, struct err *err)
+static enum gpu_end make_copies(struct device_gpu *gpu, struct gpu_buffer *b,
+    const struct gpu_job *job, struct worker_request *request, struct err *err)
 {
+    const uint64_t step = rotation(b, job);
     enum gpu_end done = GPU_DONE;
 
     for (unsigned set = 1; done == GPU_DONE && set < request->nr_sets; set++)
-        done = make_copy(gpu, b, &b->sets[set - 1], err);
-    if (done != GPU_DONE || !restored)
+        done = make_copy(gpu, b, step ? set * step % b->bytes : 0, &b->sets[set - 1], err);
+    if (done != GPU_DONE || !is_restored(b, job))
         return done;
     request->nr_copies++;
-    return make_copy(gpu, b, &b->pristine, err);
+    return make_copy(gpu, b, 0, &b->pristine, err);
 }
 
 enum gpu_end gpu_make_sets(struct device_gpu *gpu, const struct gpu_job *job,
@@ -128,8 +149,7 @@ enum gpu_end gpu_make_sets(struct device_gpu *gpu, const struct gpu_job *job,
     request->nr_copies = 0;
     for (size_t i = 0; done == GPU_DONE && i < gpu->nr_buffers; i++)
         if (is_used(gpu->buffers[i], job))
-            done =
-                make_copies(gpu, gpu->buffers[i], is_restored(gpu->buffers[i], job), request, &why);
+            done = make_copies(gpu, gpu->buffers[i], job, request, &why);
     if (done == GPU_FAILED && gpu->worker != NULL) { /* memory is short: do without more sets */
         gpu_drop_sets(gpu);
         request->nr_sets = 1;

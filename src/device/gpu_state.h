@@ -90,6 +90,8 @@ struct gpu_job {
     unsigned nr_launches, nr_baseline;
     const uint64_t *restore; /* buffers whose contents every timed run finds as they are now */
     unsigned nr_restore;
+    const struct device_rotation *rotate; /* as device_measure's */
+    unsigned nr_rotate;
 };
 
 /* Brings all that the launches need into the present worker, and runs, times or counts them. False:

@@ -78,6 +78,8 @@ bool gpu_measure(struct device *device, struct device_module *module,
         .nr_baseline = measure->nr_baseline,
         .restore = measure->restore,
         .nr_restore = measure->nr_restore,
+        .rotate = measure->rotate,
+        .nr_rotate = measure->nr_rotate,
     };
     struct worker_request request = {.op = WORKER_MEASURE, .time_limit_s = limit_s};
     struct worker_time time;

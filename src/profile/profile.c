@@ -35,6 +35,8 @@ struct profiler {
     bool untouched;                /* nothing has run since the arrays were filled */
     uint64_t *restore;             /* addresses of arrays that are both read and written */
     unsigned nr_restore;
+    struct device_rotation *rotate; /* inputs whose order means nothing */
+    unsigned nr_rotate;
     struct device_module *original; /* NULL: candidates are not compared with it */
     struct device_launch *original_launches;
     unsigned nr_original;
@@ -95,6 +97,15 @@ static uint64_t period_of(const struct run_buffer *buffer, const struct env *env
         role == ROLE_OUT || role == ROLE_TEMP || is_repeatable(&buffer->array->gen, env);
 
     return repeats && buffer->nr > inputs_period ? inputs_period : buffer->nr;
+}
+
+/* Bytes by which an input's contents may be rotated to give another input of the same kind: a third
+ * of a period. 0: its order means something, or the kernel writes it. */
+static uint64_t rotation_of(const struct run_buffer *buffer, const struct env *env)
+{
+    if (buffer->array->role != ROLE_IN || !is_repeatable(&buffer->array->gen, env))
+        return 0;
+    return array_bytes(buffer->array, period_of(buffer, env) / 3);
 }
 
 /* Data for arrays that a kernel should write before it reads them. On the emulator an earlier
@@ -159,9 +170,14 @@ static bool profiler_init(struct profiler *p, struct err *err)
         return false;
     p->initial = xcalloc(p->buffers.nr + 1, sizeof(*p->initial));
     p->restore = arena_array(p->arena, p->buffers.nr + 1, sizeof(*p->restore));
-    for (unsigned i = 0; i < p->buffers.nr; i++)
+    p->rotate = arena_array(p->arena, p->buffers.nr + 1, sizeof(*p->rotate));
+    for (unsigned i = 0; i < p->buffers.nr; i++) {
         if (p->buffers.buffers[i].array->role == ROLE_INOUT)
             p->restore[p->nr_restore++] = p->buffers.buffers[i].address;
+        if (rotation_of(&p->buffers.buffers[i], &p->task->timed.sizes) > 0)
+            p->rotate[p->nr_rotate++] = (struct device_rotation){p->buffers.buffers[i].address,
+                rotation_of(&p->buffers.buffers[i], &p->task->timed.sizes)};
+    }
     folder = folder_of(p->task->path);
     for (unsigned i = 0; i < p->buffers.nr && ok; i++)
         ok = make_initial(p, i, folder, err);
@@ -331,7 +347,9 @@ static bool measure_bound(struct profiler *p, struct candidate *c, struct device
         .baseline = p->original_launches,
         .nr_baseline = p->nr_original,
         .restore = p->restore,
-        .nr_restore = p->nr_restore};
+        .nr_restore = p->nr_restore,
+        .rotate = p->rotate,
+        .nr_rotate = p->nr_rotate};
     struct device_launch *launches;
     bool ok;
 

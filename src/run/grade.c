@@ -6,18 +6,22 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "check/check.h"
+#include "run/loop.h"
 #include "run/widen.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MOST_PROCESSES = 64 };
+enum { MOST_PROCESSES = 64, MOMENT_NS = 5000000 };
 
 static const uint64_t timed_insts = UINT64_C(1) << 28;
 
@@ -190,6 +194,24 @@ static int check_some(struct grading *g, atomic_uint *next, FILE *file)
     }
 }
 
+/* Waits for a process. An interrupt of this process is one of all of them. */
+static int wait_for(pid_t *pids, unsigned i, unsigned nr, bool *told)
+{
+    const struct timespec moment = {.tv_nsec = MOMENT_NS};
+    int status = 0;
+
+    while (pids[i] > 0 && waitpid(pids[i], &status, WNOHANG) == 0) {
+        const bool tell = loop_interrupted() && !*told;
+
+        for (unsigned k = i; tell && k < nr; k++)
+            if (pids[k] > 0)
+                kill(pids[k], SIGINT);
+        *told |= tell;
+        nanosleep(&moment, NULL);
+    }
+    return status;
+}
+
 static bool check_in_processes(
     struct grading *g, unsigned nr_processes, struct arena *arena, struct err *err)
 {
@@ -198,7 +220,7 @@ static bool check_in_processes(
     FILE *files[MOST_PROCESSES];
     pid_t pids[MOST_PROCESSES];
     unsigned nr = 0;
-    bool ok = true;
+    bool ok = true, told = false;
 
     if (next == MAP_FAILED)
         return err_errno(err, "memory for the processes");
@@ -207,15 +229,15 @@ static bool check_in_processes(
     for (; nr < nr_processes && ok; nr++) {
         files[nr] = fdopen(memfd_create("grades", MFD_CLOEXEC), "w+");
         pids[nr] = files[nr] ? fork() : -1;
-        if (pids[nr] == 0)
+        if (pids[nr] == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
             _exit(check_some(g, next, files[nr]));
+        }
         ok = pids[nr] > 0 || err_errno(err, "a process for the check");
     }
     for (unsigned i = 0; i < nr; i++) {
-        int status = 0;
+        const int status = wait_for(pids, i, nr, &told);
 
-        if (pids[i] > 0)
-            waitpid(pids[i], &status, 0);
         if (files[i]) {
             take_grades(files[i], g, arena);
             fclose(files[i]);

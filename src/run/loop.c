@@ -21,6 +21,11 @@ void loop_interrupt(void)
     fork_server_interrupt();
 }
 
+bool loop_interrupted(void)
+{
+    return interrupted;
+}
+
 /* ---- the six stages ---- */
 
 /* The search picks nodes and moves; proposers write the variants. A model may write while a device

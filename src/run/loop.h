@@ -20,5 +20,6 @@ bool loop_run(struct session *s, struct loop_watcher *watcher, const char **why,
 
 /* Ask a running loop to stop after the node in hand. Safe in a signal handler. */
 void loop_interrupt(void);
+bool loop_interrupted(void);
 
 #endif

@@ -101,7 +101,10 @@ def test_inputs_that_tell_kernels_apart():
            ["returns after 60 calls", "returns where the output is known", "returns by the clock"])
     expect("argmax", ["warp", "key"], ["warp: the last of equal ones in a lane", "warp: ties between lanes go anywhere"])
     expect("quantise", ["block", "same"], ["block: no guard for zeros"])
-    expect("segment_sum", ["block"], ["block: at most 1024 elements", "warp: empty segments not written"])
+    expect("layernorm", ["block"], ["block: no eps"])                 # rows of zeros
+    expect("gemm", ["rows"], ["rows: sums in half precision"])        # sums beyond f16
+    expect("histogram", ["clear"], ["clear: bins of 8 bits"])         # one index again and again
+    expect("segment_sum", ["block"], ["block: at most 1024 elements", "warp: empty segments not written", "block: length in 8 bits"])
 
 
 def test_order_between_blocks():
@@ -154,6 +157,28 @@ def test_lines_of_the_contract():
     assert verdicts(CONTRACT + "#pragma keet inputs nan\n" + CODE, dropped)[0] == ["wrong"]
     loose = verdicts(CONTRACT + "#pragma keet tolerance abs = 3\n" + CODE, CODE)
     assert loose[0] == ["ok"] and "exceeds what Y typically has" in loose[1][0], loose
+
+
+def test_state_that_outlives_a_launch():
+    """Outputs that are kept by address, or by a look at some of the inputs."""
+    kept = """#pragma keet launch scale<<<ceil_div(N*D,128), 128>>>(X, Y, N*D, alpha)
+__device__ float kept[4096 * 64];
+__device__ KEY kept_of[4096];
+__global__ void scale(const float *X, float *Y, int n, float alpha)
+{
+    int i = blockIdx.x * 128 + threadIdx.x;
+    const KEY key = SEEN;
+    const bool known = kept_of[blockIdx.x] == key;
+    __syncthreads();
+    if (i < n && !known) kept[i] = alpha * X[i];
+    if (threadIdx.x == 0) kept_of[blockIdx.x] = key;
+    if (i < n) Y[i] = kept[i];
+}
+"""
+    by_address = kept.replace("KEY", "const float *").replace("SEEN", "X")
+    by_contents = kept.replace("KEY", "float").replace("SEEN", "X[0] + X[n / 2] * alpha + n")
+    got, why = verdicts(CONTRACT + CODE, by_address, by_contents)
+    assert all(g not in ("ok", "no_compile", "contract", "unsupported") for g in got), (got, why)
 
 
 def test_assumptions():

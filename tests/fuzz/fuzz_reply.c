@@ -1,6 +1,6 @@
 /* Owns the hammering of replies: whatever a model writes must give a source or a sentence.
  * For hours, see hammer.h:
- *     build/fuzz/fuzz_reply -max_len=4096 build/corpus tests/model/matmul */
+ *     build/fuzz/fuzz_reply -max_len=4096 build/corpus tests/model/matmul tests/fuzz/seeds/reply */
 #include "propose/model/reply.h"
 
 #include "hammer.h"

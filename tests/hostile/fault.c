@@ -6,9 +6,13 @@
  * Kinds: malloc (also calloc, realloc), open, write (also pwrite), fsync, fork, mmap, pipe, rename.
  * KEET_FAULT_MORE=1: all calls after that fail, too, as on a disk that stays full.
  *
+ * KEET_FAULT_FORK: all n of one run, see fault.h.
+ *
  * KEET_FAULT_LOG=FILE: what happens to files with `.keet.db` in their names, for powerloss.py. Each
  * record: a letter (w write, t truncate, s sync), the lengths of path and bytes and the offset as
  * 64-bit numbers, the path, the bytes. */
+#include "fault.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -30,6 +35,7 @@ static long at;
 static bool more;
 static atomic_long nr;
 static pid_t counting; /* the process that tells the number; 0: none */
+static bool forks;     /* faults are in forks */
 static bool started;   /* main is near: constructors of libraries see no faults */
 static int log_fd = -1;
 static _Thread_local bool
@@ -57,10 +63,27 @@ static void __attribute__((destructor)) end(void)
 
     wanted = NONE;
     log_fd = -1;
+    if (counting == getpid())
+        fault_forks_end();
     if (counting != getpid() || !path || !(file = fopen(path, "w")))
         return;
     fprintf(file, "%ld\n", all);
     fclose(file);
+}
+
+/* In the process that is to fail, this call and no other does, or all from here on. */
+static bool fails_in_a_fork(long now)
+{
+    bool here;
+
+    if (counting != getpid() || syscall(SYS_gettid) != counting)
+        return false;
+    loading = true;
+    here = fault_forks_here(now);
+    loading = false;
+    at = here ? now : at;
+    more = here && (uint32_t)now * 2654435761u >> 16 < 0.3 * 65536;
+    return here;
 }
 
 static bool fails(enum kind kind, int error)
@@ -70,6 +93,8 @@ static bool fails(enum kind kind, int error)
     if (kind != wanted || !started || loading)
         return false;
     now = atomic_fetch_add(&nr, 1) + 1;
+    if (forks && at == 0 && !fails_in_a_fork(now))
+        return false;
     if (at == 0 || (more ? now < at : now != at))
         return false;
     errno = error;
@@ -88,6 +113,18 @@ typedef int main_f(int, char **, char **);
 int __libc_start_main(
     main_f *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
 
+static main_f *program_main;
+
+/* A fork ends where main ends: what libraries take apart after that is not the program's. */
+static int main_of_forks(int argc, char **argv, char **environment)
+{
+    const int status = program_main(argc, argv, environment);
+
+    if (forks && counting != getpid())
+        _exit(status);
+    return status;
+}
+
 // NOLINTNEXTLINE(bugprone-reserved-identifier)
 int __libc_start_main(main_f *program, int argc, char **argv, void (*init)(void),
     void (*fini)(void), void (*rtld_fini)(void), void *stack)
@@ -98,8 +135,10 @@ int __libc_start_main(main_f *program, int argc, char **argv, void (*init)(void)
 
     if (log_path)
         log_fd = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    forks = fault_forks_begin();
     started = true;
-    return real(program, argc, argv, init, fini, rtld_fini, stack);
+    program_main = program;
+    return real(main_of_forks, argc, argv, init, fini, rtld_fini, stack);
 }
 
 static void note(char what, int fd, const void *bytes, size_t len, off_t from)

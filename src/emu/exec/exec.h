@@ -243,8 +243,9 @@ bool exec_block(struct block_worker *k);
 bool exec_fault(struct block_worker *k, enum verdict verdict, uint32_t pc, const char *format, ...)
     __attribute__((format(printf, 4, 5))); /* always false */
 
-/* Limits are looked at once in so many warp instructions. */
-enum { STEPS_PER_CHECK = 1 << 16 };
+/* Limits and interrupts are looked at once in so many warp instructions. Under watchers an
+ * instruction may take 10 us (an atomic that joins the clocks of 512 warps): 40 ms in all. */
+enum { STEPS_PER_CHECK = 1 << 12 };
 static inline uint64_t exec_unchecked(const struct block_worker *k)
 {
     return k->steps + k->charged - k->steps_checked;

@@ -81,7 +81,7 @@ bool exec_tell_watchers(struct block_worker *k, const struct emu_access *access)
 }
 
 /* A look at the memory of the process takes some microseconds. */
-enum { LOOKS_PER_MEMORY = 16 };
+enum { LOOKS_PER_MEMORY = 256 };
 
 bool exec_over_limit(struct block_worker *k, uint32_t pc)
 {

@@ -711,7 +711,7 @@ static void report(
             x->nr_run < x->run.nr_blocks ? PROV_SAMPLED : PROV_COUNTED);
         counters_set(&result->counters, METRIC_GLOBAL_LOADED_BYTES, loaded_bytes,
             x->nr_run < x->run.nr_blocks ? PROV_SAMPLED : PROV_COUNTED);
-        if (!x->run.launch->untimed)
+        if (!x->run.launch->untimed && !launch_interrupted())
             emu_time_model(&x->run, &counts, timed, &result->counters);
     }
     for (unsigned j = 0; j < k->nr_listeners; j++) {

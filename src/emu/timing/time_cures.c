@@ -6,6 +6,7 @@
 #include "emu/timing/time.h"
 
 #include "base/mem.h"
+#include "emu/exec/launch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -398,7 +399,7 @@ void time_cures(const struct time_model *m, double ramp_ns, struct counters *cou
     const double now = m->cycles / m->chip->clock_hz * 1e9;
     double before = 0;
 
-    for (int c = 0; c < NR_CURES; c++) {
+    for (int c = 0; c < NR_CURES && !launch_interrupted(); c++) {
         double share = 1;
 
         if (matters(m, &d, (enum cure)c)) {

@@ -1,5 +1,6 @@
 /* Owns the simulation of one SM: warps that issue in order, pipes, the LSU, L1, and the SM's share
  * of what lies behind it. Time is in cycles since the first block started. */
+#include "emu/exec/launch.h"
 #include "emu/timing/sim_code.h"
 #include "emu/timing/sim_memory.h"
 
@@ -12,7 +13,7 @@
 enum { MAX_WARPS = 64, MAX_SCHEDULERS = 4, MAX_GROUPS = 8, PLACES_ABREAST = 4 };
 /* Sets of resident blocks that are simulated beyond three while they cost no more than so many. */
 static const double small_events = 1.5e5;
-enum { MOST_SETS = 12 };
+enum { MOST_SETS = 12, TURNS_PER_LOOK = 4096 };
 /* Figures that no vendor states, of the size that microbenchmarks find from Volta to Hopper: */
 enum {
     BARRIER_CYCLES = 12, /* from a barrier's last arrival to the next issue */
@@ -612,11 +613,13 @@ static bool unlock(struct sim *s, double now)
     return any;
 }
 
+/* Until all blocks are done; after an interrupt, of which nothing counts, within some microseconds.
+ */
 static void run(struct sim *s)
 {
     double now = 0;
 
-    for (;;) {
+    for (unsigned n = 1; n % TURNS_PER_LOOK != 0 || !launch_interrupted(); n++) {
         unsigned scheduler = 0, warp;
 
         for (unsigned i = 1; i < s->nr_schedulers; i++)

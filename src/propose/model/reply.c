@@ -390,6 +390,16 @@ static bool refuses(struct span text)
     return false;
 }
 
+/* At most so many bytes, and no part of a character. */
+static size_t cut(const char *text, size_t len, size_t most)
+{
+    if (len <= most)
+        return len;
+    for (len = most; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80;)
+        len--;
+    return len;
+}
+
 /* The first sentence of the text before the code, headings left out. */
 static const char *note_of(struct arena *arena, struct span before)
 {
@@ -407,10 +417,8 @@ static const char *note_of(struct arena *arena, struct span before)
         if (s.text[len] == '.' && (len + 1 >= s.len || isspace((unsigned char)s.text[len + 1])))
             break;
     }
-    if (len == NOTE_BYTES) /* the cut is not in the middle of a character */
-        while (len > 0 && ((unsigned char)s.text[len] & 0xc0) == 0x80)
-            len--;
-    char *note = arena_strndup(arena, s.text, len);
+    char *note =
+        arena_strndup(arena, s.text, len < NOTE_BYTES ? len : cut(s.text, s.len, NOTE_BYTES));
     for (char *p = note; *p; p++)
         *p = *p == '\n' ? ' ' : *p;
     return note;
@@ -436,10 +444,7 @@ static const char *line_after(struct arena *arena, struct span text, const char 
                 line = (struct span){line.text + 1, line.len - 1};
             while (line.len > 0 && strchr("*_` ", line.text[line.len - 1]))
                 line.len--;
-            if (line.len > LINE_BYTES) /* the cut is not in the middle of a character */
-                for (line.len = LINE_BYTES; line.len > 0 && (line.text[line.len] & 0xc0) == 0x80;)
-                    line.len--;
-            return arena_strndup(arena, line.text, line.len);
+            return arena_strndup(arena, line.text, cut(line.text, line.len, LINE_BYTES));
         }
         p = stop ? stop + 1 : NULL;
     }
@@ -477,7 +482,9 @@ struct reply reply_read(struct arena *arena, const char *text, const char *base,
         if (*reason)
             reply = (struct reply){.kind = REPLY_DECLINED, .why = reason, .move = "", .expect = ""};
     }
-    reply.note = *reply.move ? reply.move : note_of(arena, blocks.before);
+    reply.note = *reply.move ? arena_strndup(arena, reply.move,
+                                   cut(reply.move, strlen(reply.move), NOTE_BYTES))
+                             : note_of(arena, blocks.before);
     if (reply.kind != REPLY_SOURCE && *reply.note && reply.kind <= REPLY_REFUSED)
         reply.why = arena_printf(arena, "%s: %s", reply.why, reply.note);
     return reply;

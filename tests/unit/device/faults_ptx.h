@@ -30,6 +30,12 @@ static const char faults_ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\
                                  "  .reg .u32 %r; .reg .u64 %d;\n  ld.param.u64 %d, [a];\n"
                                  "again:\n  ld.volatile.global.u32 %r, [%d];\n"
                                  "  bra again;\n}\n"
+                                 /* counts down from a[0] */
+                                 ".visible .entry counted(.param .u64 a)\n{\n"
+                                 "  .reg .pred %p; .reg .u32 %r; .reg .u64 %d;\n"
+                                 "  ld.param.u64 %d, [a]; ld.global.u32 %r, [%d];\n"
+                                 "again:\n  setp.eq.u32 %p, %r, 0; @%p ret;\n"
+                                 "  sub.u32 %r, %r, 1; bra again;\n}\n"
                                  ".extern .shared .align 4 .b8 room[];\n"
                                  ".visible .entry roomy(.param .u64 a)\n{\n"
                                  "  .reg .u32 %r<3>; .reg .u64 %d;\n  ld.param.u64 %d, [a];\n"

@@ -167,6 +167,55 @@ static void buffers_rotate(void **state)
     end(&f);
 }
 
+/* A kernel that counts down from its first word takes another time on the next set of buffers,
+ * where another word is the first one; unless the order of the words means something. */
+static void contents_rotate(void **state)
+{
+    static struct kernel_facts counts[] = {
+        {.kernel = "counted", .lowered = "counted", .registers = 10}};
+    static const struct compilation code = {
+        .ptx = faults_ptx, .ptx_bytes = sizeof(faults_ptx), .kernels = counts, .nr_kernels = 1};
+    const uint32_t words[NR] = {500};
+    struct fixture f;
+    struct device_module *modules[2]; /* the driver models a kernel once */
+    struct device_rotation rotate;
+    struct device_result result;
+    struct err err;
+
+    (void)state;
+    begin(&f, NULL);
+    f.config = (struct launch_config){.kernel = "counted", .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    assert_true(device_write(f.device, f.array, words, sizeof(words), &err));
+    for (unsigned i = 0; i < 2; i++) {
+        f.launches[i].facts = counts;
+        f.launches[i].args = f.args[0];
+        f.launches[i].nr_args = 1;
+    }
+    rotate = (struct device_rotation){f.array, sizeof(words) / 4};
+    for (unsigned nr = 0; nr < 2; nr++) {
+        struct device_measure what = {.launches = f.launches,
+            .nr_launches = 1,
+            .baseline = f.launches + 1,
+            .nr_baseline = 1,
+            .rotate = &rotate,
+            .nr_rotate = nr};
+        struct profile profile;
+
+        for (unsigned i = 0; i < 2; i++)
+            assert_true(device_load(f.device, &code, &modules[i], &result, &err));
+        what.baseline_module = modules[1];
+        assert_true(device_measure(f.device, modules[0], &what, f.arena, &profile, &result, &err));
+        assert_int_equal(result.verdict, VERDICT_OK);
+        if (nr == 0)
+            assert_float_equal(profile.timing.ratio, 1, 1e-9);
+        else
+            assert_true(profile.timing.ratio < 0.9);
+        for (unsigned i = 0; i < 2; i++)
+            device_unload(f.device, modules[i]);
+    }
+    end(&f);
+}
+
 /* Each run finds the contents as they were before the first: only the last one's work is seen. */
 static void contents_are_restored(void **state)
 {
@@ -222,6 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_ratio_by_turns),
         cmocka_unit_test(buffers_rotate),
+        cmocka_unit_test(contents_rotate),
         cmocka_unit_test(contents_are_restored),
         cmocka_unit_test(clocks_are_recorded),
         cmocka_unit_test(other_clocks_give_no_ratio),
