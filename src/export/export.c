@@ -51,10 +51,6 @@ static bool can_be_said(const struct export_input *in, const char *format, struc
                 return err_set(err, "%s: %s is launched with %s, which --as %s cannot say",
                     in->page->db_path, in->plan.launches[l].kernel,
                     in->plan.launches[l].args[a].texture->written, format);
-            else if (in->plan.launches[l].args[a].kind == ARG_TENSOR_MAP)
-                return err_set(err, "%s: %s is launched with %s, which --as %s cannot say",
-                    in->page->db_path, in->plan.launches[l].kernel,
-                    in->plan.launches[l].args[a].tensor->written, format);
             else if (in->plan.launches[l].args[a].kind == ARG_STRUCT)
                 return err_set(err,
                     "%s: %s is launched with a struct by value, %.200s, which --as %s cannot say; "

@@ -56,6 +56,7 @@ static void add_type_includes(const struct export_input *in, struct str *out)
     }
     str_add(out, "#include <cuda_runtime.h>\n#include <math.h>\n#include <stddef.h>\n"
                  "#include <stdint.h>\n");
+    str_add(out, export_has_maps(in) ? "#include <cuda.h>\n" : "");
     str_add(out, half ? "#include <cuda_fp16.h>\n" : "");
     str_add(out, bf16 ? "#include <cuda_bf16.h>\n" : "");
     str_add(out, fp8 ? "#include <cuda_fp8.h>\n" : "");
@@ -161,6 +162,8 @@ static void add_args(const struct launch *launch, struct str *out)
         str_add(out, i ? ", " : "");
         if (arg->kind == ARG_ARRAY)
             str_addf(out, "keet_pointer{%s}", arg->name);
+        else if (arg->kind == ARG_TENSOR_MAP)
+            str_addf(out, "keet_map_%u", i);
         else if (arg->kind == ARG_SCALAR)
             str_add(out, arg->name);
         else
@@ -201,7 +204,11 @@ static void add_cluster_launch(
 
 static void add_launch(const struct export_input *in, const struct launch *launch, struct str *out)
 {
-    str_add(out, "    {\n        ");
+    str_add(out, "    {\n");
+    for (unsigned i = 0; i < launch->nr_args; i++)
+        if (launch->args[i].kind == ARG_TENSOR_MAP)
+            export_map(in, &launch->args[i], i, out);
+    str_add(out, "        ");
     add_dim3("keet_grid", launch->grid, out);
     str_add(out, "        ");
     add_dim3("keet_block", launch->block, out);
@@ -275,6 +282,8 @@ void export_code(const struct export_input *in, struct str *out)
     str_addf(out, "\nnamespace keet_%s {\n", in->name);
     add_device_code(in, str_text(&code), out);
     add_helpers(str_text(&body), out);
+    if (export_has_maps(in))
+        export_map_helper(out);
     str_add(out, str_text(&body));
     str_addf(out, "} // namespace keet_%s\n", in->name);
     str_finish(&includes);

@@ -19,9 +19,9 @@ def search(bench, budget=3, *words):
 
 
 def on_terminal(bench, *words):
-    """What a terminal gets of the program."""
+    """What a terminal gets of the program, which has no colours of its own there."""
     master, slave = pty.openpty()
-    process = bench.start(*words, stdout=slave, stderr=slave)
+    process = bench.start(*words, stdout=slave, stderr=slave, env=dict(os.environ, NO_COLOR="1"))
     os.close(slave)
     seen = b""
     while True:
