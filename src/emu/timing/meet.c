@@ -71,7 +71,9 @@ void meet_tell(struct block_trace *trace, unsigned warp, uint64_t address, enum 
     struct trace_event *event = last_event(trace, warp);
 
     if (what == MBARRIER_FROM_FAR) {
-        trace->phases[under_way(trace, place) - 1].received = ++trace->nr_received;
+        const uint32_t phase = under_way(trace, place); /* may move the phases */
+
+        trace->phases[phase - 1].received = ++trace->nr_received;
     } else if (what == MBARRIER_COMPLETE) {
         place->before = under_way(trace, place);
         place->phase = 0;
