@@ -191,9 +191,10 @@ bool torch_load(
 {
     struct str source = {0};
     char hash[33];
-    bool ok;
+    bool ok, hopper;
 
     torch_source(in, &source);
+    hopper = strstr(str_text(&source), "wgmma.") || strstr(str_text(&source), "setmaxnreg.");
     ok = !strstr(str_text(&source), "'''") ||
          err_set(err, "node %" PRId64 ": its code holds ''', which ends a Python string",
              in->best->node);
@@ -207,9 +208,10 @@ bool torch_load(
         "    cpp_sources=cpp_source,\n"
         "    cuda_sources=cuda_source,\n"
         "    functions=[\"%s_forward\"],\n"
-        "    extra_cuda_cflags=[\"-O3\"],\n"
+        "    extra_cuda_cflags=[\"-O3\"%s],\n"
         ")\n",
-        variable, in->name, hash, in->name);
+        variable, in->name, hash, in->name,
+        hopper ? ", \"-gencode=arch=compute_90a,code=sm_90a\"" : "");
     str_finish(&source);
     return ok;
 }
