@@ -77,7 +77,7 @@ struct limit {
 
 struct counters {
     struct counter metric[NR_METRICS];
-    struct limit left[NR_CURES]; /* by enum cure: without it. Of a launch; not stored */
+    struct limit left[NR_CURES]; /* by enum cure: without it. Of a launch */
     struct line_cost *lines;     /* rising line numbers; arena memory */
     unsigned nr_lines;
     uint64_t blocks_run, blocks_all; /* less than all: sampled */

@@ -7,7 +7,7 @@
 
 #include <sqlite3.h>
 
-enum { SCHEMA_VERSION = 9 };
+enum { SCHEMA_VERSION = 10 };
 enum { DB_BUSY_MS = 5000 };
 enum { DB_APPLICATION_ID = 0x6b656574 }; /* "keet" */
 

@@ -187,8 +187,14 @@ static const char schema_v9[] =
     " action TEXT NOT NULL, proposer TEXT NOT NULL, what TEXT, stage TEXT NOT NULL,"
     " since_ms INTEGER NOT NULL, PRIMARY KEY (run, number)) WITHOUT ROWID;";
 
+/* Version 10: of the times without a cause, what limits a launch then. */
+static const char schema_v10[] = "ALTER TABLE counter ADD COLUMN unit TEXT;"
+                                 "ALTER TABLE counter ADD COLUMN unit_pct REAL;"
+                                 "ALTER TABLE counter ADD COLUMN wait TEXT;"
+                                 "ALTER TABLE counter ADD COLUMN wait_pct REAL;";
+
 const char *const schema_changes[] = {schema_v1, schema_v2, schema_v3, schema_v4, schema_v5,
-    schema_v6, schema_v7, schema_v8, schema_v9};
+    schema_v6, schema_v7, schema_v8, schema_v9, schema_v10};
 _Static_assert(
     sizeof(schema_changes) / sizeof(schema_changes[0]) == SCHEMA_VERSION, "one a version");
 
@@ -217,7 +223,7 @@ const char *const sql_text[NR_SQL] = {
     [SQL_ADD_CHECK] = "INSERT INTO check_result VALUES (?,?,?,?,?,?,?,?,?,?)",
     [SQL_ADD_MEASUREMENT] = "INSERT INTO measurement VALUES (?,?,?,?,?,?,?,?,?)",
     [SQL_ADD_LAUNCH] = "INSERT INTO launch VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [SQL_ADD_COUNTER] = "INSERT INTO counter VALUES (?,?,?,?,?)",
+    [SQL_ADD_COUNTER] = "INSERT INTO counter VALUES (?,?,?,?,?,?,?,?,?)",
     [SQL_ADD_LINE] =
         "INSERT INTO line_cost VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
         "?,?,?,?)",
@@ -250,8 +256,10 @@ const char *const sql_text[NR_SQL] = {
     [SQL_GET_LAUNCHES] = "SELECT launch, kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z,"
                          " cluster_x, cluster_y, cluster_z, smem_bytes, blocks_run, blocks_all"
                          " FROM launch WHERE node = ? ORDER BY launch",
-    [SQL_GET_COUNTERS] = "SELECT launch, metric, value, provenance FROM counter WHERE node = ?",
-    [SQL_GET_ENERGY] = "SELECT launch, metric, value, provenance FROM counter WHERE node = ?"
+    [SQL_GET_COUNTERS] = "SELECT launch, metric, value, provenance, unit, unit_pct, wait,"
+                         " wait_pct FROM counter WHERE node = ?",
+    [SQL_GET_ENERGY] = "SELECT launch, metric, value, provenance, unit, unit_pct, wait,"
+                       " wait_pct FROM counter WHERE node = ?"
                        " AND launch = -1 AND metric IN ('keet__energy.sum', 'keet__energy_low.sum',"
                        " 'keet__energy_high.sum')",
     [SQL_GET_LINES] = "SELECT launch, line, access_bytes, warp_inst, thread_inst, global_requests,"

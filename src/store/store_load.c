@@ -176,6 +176,24 @@ static bool load_launches(struct store *store, int64_t id, struct candidate *c, 
     return ok;
 }
 
+/* What limits without a cause, where the row says it. */
+static bool get_limit(struct query *q, struct candidate *c, struct limit *limit)
+{
+    const struct limit none = {METRIC_TIME_NS, METRIC_TIME_NS, 0, 0};
+    const char *unit = get_text(q, c->arena);
+    const double unit_pct = get_real(q);
+    const char *wait = get_text(q, c->arena);
+    const double wait_pct = get_real(q);
+
+    *limit = none;
+    if (!unit) {
+        return true;
+    }
+    limit->unit_pct = (float)unit_pct;
+    limit->wait_pct = (float)wait_pct;
+    return metric_parse(unit, &limit->unit) && (!wait || metric_parse(wait, &limit->wait));
+}
+
 static bool load_counters(
     struct store *store, enum sql sql, int64_t id, struct candidate *c, struct err *err)
 {
@@ -188,6 +206,7 @@ static bool load_counters(
         double value = get_real(&q);
         enum provenance from;
         enum metric metric;
+        struct limit limit;
 
         if (!metric_parse(name, &metric)) {
             query_end(&q);
@@ -197,8 +216,16 @@ static bool load_counters(
             query_end(&q);
             return false;
         }
+        if (!get_limit(&q, c, &limit)) {
+            query_end(&q);
+            return db_strange(store, "metric", "of a limit", err);
+        }
         if (counters) {
             counters->metric[metric] = (struct counter){value, from};
+        }
+        if (counters && metric >= METRIC_WITHOUT_CONFLICTS &&
+            metric < (int)METRIC_WITHOUT_CONFLICTS + (int)NR_CURES) {
+            counters->left[metric - METRIC_WITHOUT_CONFLICTS] = limit;
         }
     }
     return ok;

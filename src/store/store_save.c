@@ -133,6 +133,27 @@ static bool save_line(
 }
 
 /* Saves the counters of one launch. The sum of all launches has config NULL and launch -1. */
+/* Of a time without a cause: what limits then. */
+static void put_limit(struct query *q, const struct counters *counters, enum metric metric)
+{
+    const struct limit none = {METRIC_TIME_NS, METRIC_TIME_NS, 0, 0};
+    const bool is_cured = metric >= METRIC_WITHOUT_CONFLICTS &&
+                          metric < (int)METRIC_WITHOUT_CONFLICTS + (int)NR_CURES;
+    const struct limit *limit =
+        is_cured ? &counters->left[metric - METRIC_WITHOUT_CONFLICTS] : &none;
+
+    if (limit->unit == METRIC_TIME_NS) {
+        for (int i = 0; i < 4; i++) {
+            put_null(q);
+        }
+        return;
+    }
+    put_text(q, metric_name(limit->unit));
+    put_real(q, (double)limit->unit_pct);
+    put_text(q, limit->wait == METRIC_TIME_NS ? NULL : metric_name(limit->wait));
+    put_real(q, (double)limit->wait_pct);
+}
+
 static bool save_counters(struct store *store, int64_t id, int64_t launch,
     const struct launch_config *config, const struct counters *counters, struct err *err)
 {
@@ -166,6 +187,7 @@ static bool save_counters(struct store *store, int64_t id, int64_t launch,
         put_text(&q, metric_name((enum metric)m));
         put_real(&q, counters->metric[m].value);
         put_text(&q, provenance_name(counters->metric[m].from));
+        put_limit(&q, counters, (enum metric)m);
         if (!query_run(&q, "storing counters", err)) {
             return false;
         }

@@ -118,6 +118,14 @@ static void same_counters(const struct counters *a, const struct counters *b)
             same_real(a->metric[m].value, b->metric[m].value);
         }
     }
+    for (unsigned i = 0; i < NR_CURES; i++) {
+        const bool known = a->metric[METRIC_WITHOUT_CONFLICTS + i].from != PROV_ABSENT;
+
+        assert_int_equal(known ? a->left[i].unit : METRIC_TIME_NS, b->left[i].unit);
+        assert_int_equal(known ? a->left[i].wait : METRIC_TIME_NS, b->left[i].wait);
+        same_real(known ? a->left[i].unit_pct : 0, b->left[i].unit_pct);
+        same_real(known ? a->left[i].wait_pct : 0, b->left[i].wait_pct);
+    }
     assert_int_equal(a->nr_lines, b->nr_lines);
     for (unsigned i = 0; i < a->nr_lines; i++) {
         assert_int_equal(a->lines[i].line, b->lines[i].line);
@@ -298,6 +306,10 @@ static void test_round_trip(void **state)
     bool found = true;
 
     begin(f);
+    assert_true(child.profile.nr_launches > 0);
+    counters_set(&child.profile.launches[0], METRIC_WITHOUT_CONFLICTS, 12, PROV_MODELLED);
+    child.profile.launches[0].left[CURE_CONFLICTS] =
+        (struct limit){METRIC_DRAM_PCT, METRIC_STALL_LONG_PCT, 81.5f, 40};
     child.recalled = true;
     child.recalled_from = 0;
     put(f, &root);
@@ -652,9 +664,9 @@ static void test_newer_schema(void **state)
 
     open_store(f);
     assert_int_equal(
-        sqlite3_exec(f->store->db, "PRAGMA user_version = 10", NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_exec(f->store->db, "PRAGMA user_version = 11", NULL, NULL, NULL), SQLITE_OK);
     store_close(f->store);
-    expect_refusal(f, "newer keet-opt (schema 10, this one knows 9)");
+    expect_refusal(f, "newer keet-opt (schema 11, this one knows 10)");
 }
 
 /* A file of the first version opens, keeps its rows, and takes what the second one brought. */
