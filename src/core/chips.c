@@ -1,19 +1,23 @@
 /* Owns the built-in chips.
  *
  * Sources, named in the comments below:
- *   [WP]   NVIDIA's architecture whitepapers, table of the chip's figures: H100 (2022), A100
- * (2020), Ada (2.01, 2022; appendix A) [DS]   NVIDIA's datasheets of H100, H200, A100, L40S, HGX
- * B200: memory, peak bandwidth, dense rates of the tensor cores [CPG]  CUDA C++ Programming Guide:
- * compute capabilities, "Technical Specifications" and "Throughput of Native Arithmetic
- * Instructions", the column of the chip [LUO]  Luo et al., "Benchmarking and Dissecting the Nvidia
- * Hopper GPU Architecture", arXiv 2402.13499 and 2501.12084: instruction and memory latencies [SUN]
- * Sun et al., "Dissecting Tensor Cores via Microbenchmarks", arXiv 2206.02874: mma.sync on A100
- * reaches the peak with enough warps (quoted second-hand) [CC]   Chips and Cheese, "Nvidia's B200:
- * Keeping the CUDA Juggernaut Rolling" (2025); its measured figures are quoted second-hand [OWN]
- * measured by this project on an H100 SXM5: bench/card [BEN]  te42kyfo/gpu-benches, measured
- * tables: gpu-latency (H100 PCIe, A100 80 GB, L40), gpu-l2-cache, gpu-stream, gpu-strides,
- * gpu-small-kernels (H200, A100 80 GB, L40) [AS H] taken over from the H100, because nothing is
- * published
+ *
+ * - [WP] NVIDIA's architecture whitepapers, table of the chip's figures: H100 (2022), A100 (2020),
+ *   Ada (2.01, 2022; appendix A)
+ * - [DS] NVIDIA's datasheets of H100, H200, A100, L40S, HGX B200: memory, peak bandwidth, dense
+ *   rates of the tensor cores
+ * - [CPG] CUDA C++ Programming Guide: compute capabilities, "Technical Specifications" and
+ *   "Throughput of Native Arithmetic Instructions", the column of the chip
+ * - [LUO] Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture", arXiv
+ *   2402.13499 and 2501.12084: instruction and memory latencies
+ * - [SUN] Sun et al., "Dissecting Tensor Cores via Microbenchmarks", arXiv 2206.02874: mma.sync on
+ *   A100 reaches the peak with enough warps (quoted second-hand)
+ * - [CC] Chips and Cheese, "Nvidia's B200: Keeping the CUDA Juggernaut Rolling" (2025); its
+ *   measured figures are quoted second-hand
+ * - [OWN] measured by this project on an H100 SXM5: bench/card
+ * - [BEN] te42kyfo/gpu-benches, measured tables: gpu-latency (H100 PCIe, A100 80 GB, L40),
+ *   gpu-l2-cache, gpu-stream, gpu-strides, gpu-small-kernels (H200, A100 80 GB, L40)
+ * - [AS H] taken over from the H100, because nothing is published
  *
  * bench/tables holds the modelled times against the measured rows of [BEN]: done for H100 and H200.
  */
