@@ -50,24 +50,28 @@ double counters_limiters(const struct counters *counters, struct str *names)
     return least;
 }
 
-bool metric_is_cure(enum metric metric)
-{
-#define CURE(id, name, what) || metric == METRIC_WITHOUT_##id
-    return false
+/* The metrics of cures follow each other as the cures do. */
+#define CURE(id, name, what)                                                                       \
+    _Static_assert(                                                                                \
+        (int)METRIC_WITHOUT_##id == (int)METRIC_WITHOUT_CONFLICTS + (int)CURE_##id, name);
 #include "core/cures.def"
-        ;
 #undef CURE
-}
 
 enum metric cure_metric(enum cure cure)
 {
-    static const enum metric of[NR_CURES] = {
-#define CURE(id, name, what) [CURE_##id] = METRIC_WITHOUT_##id,
-#include "core/cures.def"
-#undef CURE
-    };
+    return (enum metric)((int)METRIC_WITHOUT_CONFLICTS + (int)cure);
+}
 
-    return of[cure];
+enum cure metric_cure(enum metric metric)
+{
+    const int number = (int)metric - (int)METRIC_WITHOUT_CONFLICTS;
+
+    return number >= 0 && number < NR_CURES ? (enum cure)number : NR_CURES;
+}
+
+bool metric_is_cure(enum metric metric)
+{
+    return metric_cure(metric) != NR_CURES;
 }
 
 const char *cure_what(enum cure cure)

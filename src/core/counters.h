@@ -118,8 +118,9 @@ const char *metric_name(enum metric metric);
  * lowest, "registers and warps", and returns that number; INFINITY: no limit is known. */
 double counters_limiters(const struct counters *counters, struct str *names);
 
-/* Is it a model's time without something (core/cures.def)? */
+/* Is it a model's time without something (core/cures.def)? Without what; NR_CURES: it is none. */
 bool metric_is_cure(enum metric metric);
+enum cure metric_cure(enum metric metric);
 enum metric cure_metric(enum cure cure);
 const char *cure_what(enum cure cure); /* what is taken away: "bank conflicts" */
 const char *metric_unit(enum metric metric);

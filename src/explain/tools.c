@@ -458,7 +458,7 @@ struct finding *finding_add(const struct tool_input *in, struct finding_list *ou
     if (has_cure(in, out->tool)) {
         finding_cite(finding, in, out->tool->without);
         finding->left_ns = value(in, out->tool->without);
-        finding->left = in->n->left[out->tool->without - METRIC_WITHOUT_CONFLICTS];
+        finding->left = in->n->left[metric_cure(out->tool->without)];
     }
     if (out->tool->remains) {
         finding_bound(in, finding, least_of_profile(in, out->tool->remains));

@@ -198,6 +198,10 @@ const char *const schema_changes[] = {schema_v1, schema_v2, schema_v3, schema_v4
 _Static_assert(
     sizeof(schema_changes) / sizeof(schema_changes[0]) == SCHEMA_VERSION, "one a version");
 
+#define COUNTERS_OF_NODE                                                                           \
+    "SELECT launch, metric, value, provenance, unit, unit_pct, wait, wait_pct FROM counter"        \
+    " WHERE node = ?"
+
 const char *const sql_text[NR_SQL] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
     [SQL_COMMIT] = "COMMIT",
@@ -256,12 +260,10 @@ const char *const sql_text[NR_SQL] = {
     [SQL_GET_LAUNCHES] = "SELECT launch, kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z,"
                          " cluster_x, cluster_y, cluster_z, smem_bytes, blocks_run, blocks_all"
                          " FROM launch WHERE node = ? ORDER BY launch",
-    [SQL_GET_COUNTERS] = "SELECT launch, metric, value, provenance, unit, unit_pct, wait,"
-                         " wait_pct FROM counter WHERE node = ?",
-    [SQL_GET_ENERGY] = "SELECT launch, metric, value, provenance, unit, unit_pct, wait,"
-                       " wait_pct FROM counter WHERE node = ?"
-                       " AND launch = -1 AND metric IN ('keet__energy.sum', 'keet__energy_low.sum',"
-                       " 'keet__energy_high.sum')",
+    [SQL_GET_COUNTERS] = COUNTERS_OF_NODE,
+    [SQL_GET_ENERGY] = COUNTERS_OF_NODE
+    " AND launch = -1 AND metric IN ('keet__energy.sum', 'keet__energy_low.sum',"
+    " 'keet__energy_high.sum')",
     [SQL_GET_LINES] = "SELECT launch, line, access_bytes, warp_inst, thread_inst, global_requests,"
                       " global_sectors, global_sectors_ideal, global_bytes, shared_requests,"
                       " shared_wavefronts, shared_wavefronts_ideal, local_requests, atomics,"

@@ -223,9 +223,8 @@ static bool load_counters(
         if (counters) {
             counters->metric[metric] = (struct counter){value, from};
         }
-        if (counters && metric >= METRIC_WITHOUT_CONFLICTS &&
-            metric < (int)METRIC_WITHOUT_CONFLICTS + (int)NR_CURES) {
-            counters->left[metric - METRIC_WITHOUT_CONFLICTS] = limit;
+        if (counters && metric_is_cure(metric)) {
+            counters->left[metric_cure(metric)] = limit;
         }
     }
     return ok;

@@ -137,10 +137,8 @@ static bool save_line(
 static void put_limit(struct query *q, const struct counters *counters, enum metric metric)
 {
     const struct limit none = {METRIC_TIME_NS, METRIC_TIME_NS, 0, 0};
-    const bool is_cured = metric >= METRIC_WITHOUT_CONFLICTS &&
-                          metric < (int)METRIC_WITHOUT_CONFLICTS + (int)NR_CURES;
     const struct limit *limit =
-        is_cured ? &counters->left[metric - METRIC_WITHOUT_CONFLICTS] : &none;
+        metric_is_cure(metric) ? &counters->left[metric_cure(metric)] : &none;
 
     if (limit->unit == METRIC_TIME_NS) {
         for (int i = 0; i < 4; i++) {
