@@ -103,6 +103,15 @@ unsigned function_nr_params(const struct node *function)
     return nr;
 }
 
+int function_param_number(const struct node *function, const struct node *decl)
+{
+    int number = 0;
+    for (struct node *p = function->child; p && p->kind == NODE_PARAM; p = p->next, number++)
+        if (p == decl)
+            return number;
+    return -1;
+}
+
 /* --- text --- */
 
 const char *tree_slice(const struct cuda_tree *tree, unsigned start, unsigned end)

@@ -137,6 +137,8 @@ bool node_is_statement(const struct node *n);   /* stands where a statement stan
 struct node *tree_function(const struct cuda_tree *tree, const char *name); /* "f" or "f<4>" */
 struct node *function_param(const struct node *function, unsigned i);
 unsigned function_nr_params(const struct node *function);
+/* Which parameter a declaration is, from 0; -1: none of the function's. */
+int function_param_number(const struct node *function, const struct node *decl);
 
 /* --- text --- */
 

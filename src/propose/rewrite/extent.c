@@ -22,13 +22,11 @@ const char *extent_text(const struct rewrite_in *in, const struct launch_line *l
 {
     const struct form_cond *cond = extent_cond(form, axis->var);
     const struct node *high = cond ? node_strip(cond->high) : NULL;
-    if (high && high->kind == NODE_NAME && high->decl && high->decl->kind == NODE_PARAM) {
-        unsigned nr = function_nr_params(form->function);
-        for (unsigned i = 0; i < nr && i < line->nr_args; i++)
-            if (function_param(form->function, i) == high->decl &&
-                !node_assigns(form->function, high->decl))
-                return line->args[i];
-    }
+    const char *given = high && high->kind == NODE_NAME
+                            ? launch_line_argument(line, form->function, high->decl)
+                            : NULL;
+    if (given)
+        return given;
     const char *grid = line->grid[axis->dim], *block = line->block[axis->dim];
     if (axis->block_only)
         return grid;

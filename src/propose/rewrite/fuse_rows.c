@@ -174,15 +174,6 @@ static bool find_values(struct row_fusion *f)
 
 /* --- which elements a row has --- */
 
-static const char *argument(
-    const struct node *function, const struct launch_line *line, const struct node *param)
-{
-    for (unsigned i = 0; i < line->nr_args; i++)
-        if (function_param(function, i) == param)
-            return line->args[i];
-    return NULL;
-}
-
 static struct node *fixed_param(const struct row_fusion *f, const struct node *n)
 {
     struct node *p = node_strip(n)->kind == NODE_NAME ? node_strip(n)->decl : NULL;
@@ -225,13 +216,13 @@ static bool read_owner(struct row_fusion *f)
         return refuse(f, "an element's row is not found by division");
     const char *rows = extent_text(f->in, &f->rows_line, &f->rows, f->row);
     const struct node *function = f->elements.function;
-    const char *run = argument(function, &f->elements_line, f->run);
+    const char *run = launch_line_argument(&f->elements_line, function, f->run);
     if (f->period)
-        return (!strcmp(rows, argument(function, &f->elements_line, f->period)) &&
+        return (!strcmp(rows, launch_line_argument(&f->elements_line, function, f->period)) &&
                    !strcmp(rows, f->rows_line.grid[0])) ||
                refuse(f, "the two have different rows");
     const char *a = plain_product(f, rows, run),
-               *b = plain_product(f, argument(function, &f->elements_line, end), "1");
+               *b = plain_product(f, launch_line_argument(&f->elements_line, function, end), "1");
     return (a && b && !strcmp(arena_printf(f->in->arena, "%s*1", a), b) &&
                !strcmp(rows, f->rows_line.grid[0])) ||
            refuse(f, "the two have different rows");

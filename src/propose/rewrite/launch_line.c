@@ -119,6 +119,15 @@ static void add_dims(struct str *s, const char *const dims[3])
         str_addf(s, "dim3(%s, %s, %s)", dims[0], dims[1], dims[2]);
 }
 
+const char *launch_line_argument(
+    const struct launch_line *line, const struct node *function, const struct node *param)
+{
+    const int number = function_param_number(function, param);
+    return number >= 0 && (unsigned)number < line->nr_args && !node_assigns(function, param)
+               ? line->args[number]
+               : NULL;
+}
+
 void launch_line_write(const struct launch_line *line, struct edits *edits)
 {
     struct str s = {0};

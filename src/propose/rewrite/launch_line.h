@@ -40,6 +40,11 @@ struct launch_lines {
 bool launch_lines_read(const struct rewrite_in *in, const struct node *function,
     struct launch_lines *lines, struct rewrite_out *out);
 
+/* What the launch gives for a parameter of its kernel. NULL: `param` is no parameter of the
+ * function, or the function changes it. */
+const char *launch_line_argument(
+    const struct launch_line *line, const struct node *function, const struct node *param);
+
 /* Put grid, block and smem in the place of `<<<...>>>`. Arguments are edited by the caller. */
 void launch_line_write(const struct launch_line *line, struct edits *edits);
 

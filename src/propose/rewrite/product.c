@@ -1,7 +1,7 @@
 /* Recognises products of matrices. */
 #include "propose/rewrite/product.h"
 
-#include "base/str.h"
+#include "propose/rewrite/contraction_code.h"
 
 #include <string.h>
 
@@ -19,7 +19,8 @@ struct node *product_load(struct node *n)
     }
 }
 
-bool product_is_zero(const struct contraction *c, const struct node *init)
+/* Whether the initialiser says zero. */
+static bool is_zero(const struct contraction *c, const struct node *init)
 {
     static const char *const zeros[] = {"0", "0.0f", "0.f", "0.0", "0.", NULL};
     return str_among(tree_text(c->in->tree, init), zeros);
@@ -58,4 +59,20 @@ bool product_read(struct product *p, const struct contraction *c, const char **w
               : p->scalar == SCALAR_F32 ? "float"
                                         : "__nv_bfloat16";
     return true;
+}
+
+void product_rest(
+    const struct contraction *c, struct str *out, const char *value, const char *indent)
+{
+    const struct node *acc = c->accs[0];
+    const struct substs none = {.nr = 0};
+    str_addf(out, "%s%s %s = %s;\n", indent, acc->type.base, acc->name, value);
+    if (!is_zero(c, acc->init)) {
+        struct code_needs needs = {.roots = {acc->init}, .nr = 1};
+        str_addf(out, "%s{\n", indent);
+        code_decls(c, out, &needs, arena_printf(c->in->arena, "%s    ", indent));
+        str_addf(out, "%s    %s += %s;\n%s}\n", indent, acc->name,
+            tree_text(c->in->tree, acc->init), indent);
+    }
+    code_rest(c, out, &none, indent);
 }

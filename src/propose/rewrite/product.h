@@ -2,6 +2,7 @@
 #ifndef KEET_PROPOSE_REWRITE_PRODUCT_H
 #define KEET_PROPOSE_REWRITE_PRODUCT_H
 
+#include "base/str.h"
 #include "propose/rewrite/contraction.h"
 
 struct product {
@@ -15,7 +16,9 @@ struct product {
 bool product_read(struct product *p, const struct contraction *c, const char **why);
 /* The load inside conversions to f32, which change no value; NULL: there is something else. */
 struct node *product_load(struct node *n);
-/* Whether the sum's initialiser says zero. */
-bool product_is_zero(const struct contraction *c, const struct node *init);
+/* Write what follows the loop for one output: the sum, which is `value` and what the kernel began
+ * it with, and the statements after the loop. */
+void product_rest(
+    const struct contraction *c, struct str *out, const char *value, const char *indent);
 
 #endif

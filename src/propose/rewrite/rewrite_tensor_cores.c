@@ -516,7 +516,6 @@ static void write_tail(struct mma_writer *w)
 {
     const struct contraction *c = w->c;
     struct str *s = &w->out;
-    const struct substs none = {.nr = 0};
     const char *all = code_all_conds(c), *in = "                ";
     str_addf(s,
         "    #pragma unroll\n    for (int %s = 0; %s < %s / 16; %s++) {\n"
@@ -532,16 +531,7 @@ static void write_tail(struct mma_writer *w)
     str_addf(s, "%sint %s = %s + %s + %s * 16 + %s %% 16;\n", in, c->x->var->name, w->col0,
         w->warp_col, w->j, w->u);
     str_addf(s, "%sif (%s) {\n", in, all ? all : "true");
-    str_addf(
-        s, "%s    %s %s = %s[%s];\n", in, c->accs[0]->type.base, c->accs[0]->name, w->patch, w->u);
-    if (!product_is_zero(c, c->accs[0]->init)) {
-        struct code_needs needs = {.roots = {c->accs[0]->init}, .nr = 1};
-        str_addf(s, "%s    {\n", in);
-        code_decls(c, s, &needs, "                        ");
-        str_addf(s, "%s        %s += %s;\n%s    }\n", in, c->accs[0]->name,
-            tree_text(c->in->tree, c->accs[0]->init), in);
-    }
-    code_rest(c, s, &none, "                    ");
+    product_rest(c, s, arena_printf(w->arena, "%s[%s]", w->patch, w->u), "                    ");
     str_addf(s, "%s}\n            }\n            __syncwarp();\n        }\n    }\n}", in);
 }
 
@@ -549,12 +539,10 @@ static void write_tail(struct mma_writer *w)
 static const char *at_launch(
     const struct contraction *c, const struct launch_line *line, const struct node *n)
 {
-    const unsigned nr = function_nr_params(c->form.function);
     n = node_strip(n);
-    for (unsigned i = 0; i < nr && i < line->nr_args; i++)
-        if (n->kind == NODE_NAME && n->decl == function_param(c->form.function, i))
-            return line->args[i];
-    return tree_text(c->in->tree, n);
+    const char *given =
+        n->kind == NODE_NAME ? launch_line_argument(line, c->form.function, n->decl) : NULL;
+    return given ? given : tree_text(c->in->tree, n);
 }
 
 /* Half the size as long as that still covers the extent. */

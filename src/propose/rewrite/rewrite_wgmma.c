@@ -45,14 +45,6 @@ static void choose_names(struct wgmma_writer *w)
 
 /* --- what can be brought by tensor copies --- */
 
-static int param_number(const struct contraction *c, const struct node *decl)
-{
-    for (unsigned i = 0; i < function_nr_params(c->form.function); i++)
-        if (function_param(c->form.function, i) == decl)
-            return (int)i;
-    return -1;
-}
-
 /* Whether an expression has the same value as the matrix's row length, at all given sizes, and that
  * length is whole pieces of 16 bytes. Derived sizes keep what divides all given ones. */
 static bool is_row_length(
@@ -76,9 +68,10 @@ static bool is_row_length(
 static const char *argument(
     const struct contraction *c, const struct launch_line *line, const char *name)
 {
-    for (unsigned i = 0; i < function_nr_params(c->form.function) && i < line->nr_args; i++)
+    for (unsigned i = 0; i < function_nr_params(c->form.function); i++)
         if (!strcmp(function_param(c->form.function, i)->name, name))
-            return line->args[i];
+            return launch_line_argument(
+                line, c->form.function, function_param(c->form.function, i));
     return NULL;
 }
 
@@ -94,7 +87,7 @@ static bool is_matrix(const struct wgmma_writer *w, const struct contraction_ope
     if (!o->k_runs ||
         !affine_access(c->in->tree, c->form.function, product_load(o->node), &base, &index))
         return false;
-    const int at = param_number(c, base);
+    const int at = function_param_number(c->form.function, base);
     if (at < 0 || (unsigned)at >= line->nr_args || index.nr != 3)
         return false;
     unsigned uses = 0;
@@ -102,9 +95,9 @@ static bool is_matrix(const struct wgmma_writer *w, const struct contraction_ope
         uses += n->kind == NODE_NAME && n->decl == base;
     const struct task_array *matrix = rewrite_array(c->in, line->launch, (unsigned)at);
     const char *length = argument(c, line, affine_coefficient_text(c->in->arena, &index, thread));
-    const char *bound = node_strip(c->loop.bound)->kind == NODE_NAME
-                            ? argument(c, line, node_strip(c->loop.bound)->name)
-                            : NULL;
+    const struct node *end = node_strip(c->loop.bound);
+    const char *bound =
+        end->kind == NODE_NAME ? launch_line_argument(line, c->form.function, end->decl) : NULL;
     *param = (unsigned)at;
     return uses == 1 && matrix && matrix->nr_dims == 2 && !matrix->is_symbol &&
            !strcmp(line->args[at], matrix->name) && length && bound &&
@@ -260,8 +253,7 @@ static void write_tail(struct wgmma_writer *w)
 {
     const struct contraction *c = w->c;
     struct str *s = &w->out;
-    const struct substs none = {.nr = 0};
-    const char *all = code_all_conds(c), *acc = c->accs[0]->name, *in = "        ";
+    const char *all = code_all_conds(c), *in = "        ";
     const unsigned pitch = w->columns + 8;
     str_addf(s,
         "    asm volatile(\"bar.sync 1, %%0;\" :: \"r\"(2 * %s) : \"memory\");\n"
@@ -281,16 +273,11 @@ static void write_tail(struct wgmma_writer *w)
         "%sint %s = %s + (threadIdx.x / 32 - 4) * 16 + %s / %u;\n%sint %s = %s + %s %% %u;\n", in,
         c->y->var->name, w->first_y, w->u, w->columns, in, c->x->var->name, w->first_x, w->u,
         w->columns);
-    str_addf(s, "%sif (%s) {\n%s    %s %s = %s[%s / %u * %u + %s %% %u];\n", in, all ? all : "true",
-        in, c->accs[0]->type.base, acc, w->patch, w->u, w->columns, pitch, w->u, w->columns);
-    if (!product_is_zero(c, c->accs[0]->init)) {
-        struct code_needs needs = {.roots = {c->accs[0]->init}, .nr = 1};
-        str_addf(s, "%s    {\n", in);
-        code_decls(c, s, &needs, "                ");
-        str_addf(s, "%s        %s += %s;\n%s    }\n", in, acc,
-            tree_text(c->in->tree, c->accs[0]->init), in);
-    }
-    code_rest(c, s, &none, "            ");
+    str_addf(s, "%sif (%s) {\n", in, all ? all : "true");
+    product_rest(c, s,
+        arena_printf(w->arena, "%s[%s / %u * %u + %s %% %u]", w->patch, w->u, w->columns, pitch,
+            w->u, w->columns),
+        "            ");
     str_addf(s, "%s}\n    }\n}", in);
 }
 
