@@ -29,6 +29,13 @@ struct propose {
     struct str refusals;
 };
 
+bool proposer_chip_lacks(const struct chip *chip, enum action action)
+{
+    return action == ACTION_WGMMA ? !chip_has_wgmma(chip)
+                                  : (action == ACTION_TENSOR_COPY || action == ACTION_CLUSTER) &&
+                                        !chip_has_clusters(chip);
+}
+
 void option_add(struct option_list *list, const struct option *option)
 {
     if (list->nr == list->cap) {
@@ -194,14 +201,17 @@ bool propose_kernel(struct propose *p, const char *parent_source, size_t parent_
 /* Leaves out what the chip cannot run. */
 static void keep_possible(const struct chip *chip, struct option_list *list)
 {
+    enum action lacked = ACTION_NONE; /* the last one: variants of a move follow each other */
     unsigned nr = 0;
-    if (!chip || chip_has_wgmma(chip))
-        return;
-    for (unsigned i = 0; i < list->nr; i++)
-        if (list->items[i].action != ACTION_WGMMA)
+    for (unsigned i = 0; i < list->nr; i++) {
+        const enum action action = list->items[i].action;
+        if (!chip || !proposer_chip_lacks(chip, action)) {
             list->items[nr++] = list->items[i];
-    if (nr < list->nr)
-        str_addf(list->refusals, "wgmma: %s has none\n", chip->name);
+        } else if (action != lacked) {
+            str_addf(list->refusals, "%s: %s has none\n", action_name(action), chip->name);
+            lacked = action;
+        }
+    }
     list->nr = nr;
 }
 

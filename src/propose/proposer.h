@@ -6,6 +6,7 @@
 #define KEET_PROPOSE_PROPOSER_H
 
 #include "core/candidate.h"
+#include "core/chip.h"
 
 #include <stdbool.h>
 
@@ -19,6 +20,9 @@ struct option_list {
     struct str *refusals; /* "move: reason" lines */
     const char *note;     /* why a proposer gave up on the source; NULL: none did */
 };
+
+/* Moves that need what the chip does not have. */
+bool proposer_chip_lacks(const struct chip *chip, enum action action);
 
 void option_add(struct option_list *list, const struct option *option);
 

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "propose/model/phrases.h"
+#include "propose/proposer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -353,13 +354,6 @@ static const char *page_sentence(struct arena *arena, const char *page)
     return line ? arena_strndup(arena, line, strcspn(line, "\n")) : "";
 }
 
-static bool is_lacking(const struct chip *chip, enum action action)
-{
-    return action == ACTION_WGMMA ? !chip_has_wgmma(chip)
-                                  : (action == ACTION_TENSOR_COPY || action == ACTION_CLUSTER) &&
-                                        !chip_has_clusters(chip);
-}
-
 const char *evidence_moves(struct arena *arena, const struct chip *chip, const struct candidate *c,
     const char *(*page)(const void *pages, enum action action), const void *pages)
 {
@@ -377,7 +371,7 @@ const char *evidence_moves(struct arena *arena, const struct chip *chip, const s
 
         for (int a = 0; a < NR_ACTIONS; a++)
             if (weights[a] > 0 && (best < 0 || weights[a] > weights[best]) &&
-                !is_ruled_out(c, (enum action)a) && !is_lacking(chip, (enum action)a))
+                !is_ruled_out(c, (enum action)a) && !proposer_chip_lacks(chip, (enum action)a))
                 best = a;
         if (best < 0)
             break;
