@@ -450,14 +450,12 @@ static uint8_t one_block(const struct emu_access *a)
 static void trace_away(struct emu_listener *listener, const struct emu_access *a)
 {
     struct time_listener *t = (struct time_listener *)listener;
-    uint64_t seen[WARP_LANES];
-    unsigned nr = 0;
-
     const bool copy = t->run->program->insts[a->pc].kind == INST_BULK_COPY;
+    uint64_t seen[WARP_LANES];
+    unsigned nr = copy ? a->lines : 0;
 
     if (t->now == NULL || t->last == NULL || a->pc != t->last->pc)
         return;
-    nr = copy ? a->lines : 0;
     for (uint32_t m = copy ? 0 : a->mask; m != 0; m &= m - 1) {
         const uint64_t sector = a->address[__builtin_ctz(m)] / 32;
         unsigned i = 0;
