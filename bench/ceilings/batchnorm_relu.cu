@@ -1,5 +1,5 @@
 // Batch normalisation of f32 features [batch][channel][position] by the batch's own mean and variance,
-// then relu. One launch, one channel per block: the channel is read once, held in registers and written once.
+// then relu. One launch, one block a channel; at the timed shape the channel stays in registers.
 #pragma keet size   B = 16, C = 256, L = 196
 #pragma keet check  B = 3, C = 5, L = 37
 #pragma keet check  B = 2, C = 33, L = 16
@@ -9,125 +9,125 @@
 #pragma keet out    Y : f32[B][C][L]
 #pragma keet tolerance rel = 1e-3, abs = 1e-4
 #pragma keet work   flops = 8*B*C*L, bytes = 4*(2*B*C*L + 2*C)
-#pragma keet launch batch_norm<<<C, 224>>>(X, GAMMA, BETA, Y, B, C, L)
+#pragma keet tune   WARPS = 8 in {4, 8, 16}
+#pragma keet launch batchnorm<<<C, 32 * WARPS>>>(X, GAMMA, BETA, Y, B, C, L)
 
-#define THREADS 224
-#define WARPS 7
+#include <stdint.h>
 
-// Sums of a and b over the block: the lower half of a warp adds up a, the upper half b.
-__device__ __forceinline__ float2 block_sums(float a, float b, float (*part)[8])
+#define ROWS (16 / WARPS)
+
+// Sums over the block; every thread gets both. One barrier; `part` is used once.
+__device__ __forceinline__ void block_sum(float2 *part, float &a, float &b)
 {
-    const int lane = threadIdx.x & 31;
-    const int warp = threadIdx.x >> 5;
-    const bool upper = lane >= 16;
-    const float send = upper ? a : b;
-    float keep = upper ? b : a;
-    keep += __shfl_xor_sync(0xffffffffu, send, 16);
-    keep += __shfl_xor_sync(0xffffffffu, keep, 8);
-    keep += __shfl_xor_sync(0xffffffffu, keep, 4);
-    keep += __shfl_xor_sync(0xffffffffu, keep, 2);
-    keep += __shfl_xor_sync(0xffffffffu, keep, 1);
-    if ((lane & 15) == 0)
-        part[lane >> 4][warp] = keep;
-    if (threadIdx.x < 2)
-        part[threadIdx.x][WARPS] = 0.0f;
+#pragma unroll
+    for (int o = 16; o > 0; o >>= 1) {
+        a += __shfl_xor_sync(0xffffffffu, a, o);
+        b += __shfl_xor_sync(0xffffffffu, b, o);
+    }
+    if ((threadIdx.x & 31) == 0)
+        part[threadIdx.x >> 5] = make_float2(a, b);
     __syncthreads();
-    const float4 a0 = *(const float4 *)&part[0][0];
-    const float4 a1 = *(const float4 *)&part[0][4];
-    const float4 b0 = *(const float4 *)&part[1][0];
-    const float4 b1 = *(const float4 *)&part[1][4];
-    return make_float2(((a0.x + a0.y) + (a0.z + a0.w)) + ((a1.x + a1.y) + (a1.z + a1.w)),
-        ((b0.x + b0.y) + (b0.z + b0.w)) + ((b1.x + b1.y) + (b1.z + b1.w)));
+    float a0 = 0.0f, b0 = 0.0f, a1 = 0.0f, b1 = 0.0f;
+#pragma unroll
+    for (int w = 0; w < WARPS / 2; w++) {
+        const float4 q = reinterpret_cast<const float4 *>(part)[w];
+        a0 += q.x;
+        b0 += q.y;
+        a1 += q.z;
+        b1 += q.w;
+    }
+    a = a0 + a1;
+    b = b0 + b1;
 }
 
-__device__ __forceinline__ float sum4(float4 v)
+__global__ void __launch_bounds__(32 * WARPS) batchnorm(
+    const float *__restrict__ x, const float *__restrict__ gamma, const float *__restrict__ beta, float *y,
+    int batch, int channels, int l)
 {
-    return (v.x + v.y) + (v.z + v.w);
-}
+    __shared__ __align__(16) float2 part[WARPS];
 
-__device__ __forceinline__ float squares4(float4 v)
-{
-    return fmaf(v.x, v.x, v.y * v.y) + fmaf(v.z, v.z, v.w * v.w);
-}
-
-__device__ __forceinline__ float4 apply4(float4 v, float scale, float shift)
-{
-    v.x = fmaxf(fmaf(v.x, scale, shift), 0.0f);
-    v.y = fmaxf(fmaf(v.y, scale, shift), 0.0f);
-    v.z = fmaxf(fmaf(v.z, scale, shift), 0.0f);
-    v.w = fmaxf(fmaf(v.w, scale, shift), 0.0f);
-    return v;
-}
-
-__global__ void __launch_bounds__(THREADS) batch_norm(
-    const float *__restrict__ X, const float *__restrict__ GAMMA, const float *__restrict__ BETA,
-    float *__restrict__ Y, int B, int C, int L)
-{
-    __shared__ __align__(16) float part[2][8];
-
-    const int c = blockIdx.x;
     const int tid = threadIdx.x;
-    const unsigned other = (unsigned)((B ^ 16) | (C ^ 256) | (L ^ 196)) |
-        (((unsigned)(size_t)X | (unsigned)(size_t)Y) & 15u);
+    const int c = blockIdx.x;
 
-    if (other == 0) {
-        // 16 rows of 49 float4; a thread has one column of the rows r, r + 4, r + 8, r + 12
-        const unsigned r = (unsigned)tid / 49u;
-        const unsigned at = r * (256 * 49 - 49) + c * 49 + tid;
-        const float4 *x = (const float4 *)X + at;
-        const bool active = tid < 196;
-        float4 v0 = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        float4 v1 = v0;
-        float4 v2 = v0;
-        float4 v3 = v0;
-        if (active) {
-            v0 = __ldg(x);
-            v1 = __ldg(x + 4 * 256 * 49);
-            v2 = __ldg(x + 8 * 256 * 49);
-            v3 = __ldg(x + 12 * 256 * 49);
+    if (batch == 16 && l == 196 && (((uintptr_t)x | (uintptr_t)y) & 15) == 0) {
+        // 49 float4 a row. Row (b, c) starts in the middle of a sector where b * channels + c is odd: lane 0
+        // then stays out, so that the requests of a warp begin at sectors.
+        const int warp = tid >> 5;
+        const int lane = tid & 31;
+        const float4 *x4 = reinterpret_cast<const float4 *>(x);
+        float4 *y4 = reinterpret_cast<float4 *>(y);
+        float4 v[ROWS][2];
+        int at[ROWS];
+        bool first[ROWS], second[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const int row = (warp + r * WARPS) * channels + c;
+            const int i = lane - (row & 1);
+            first[r] = i >= 0;
+            second[r] = i < 17;
+            at[r] = row * 49 + i;
+            v[r][0] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            v[r][1] = v[r][0];
+            if (first[r])
+                v[r][0] = __ldg(x4 + at[r]);
+            if (second[r])
+                v[r][1] = __ldg(x4 + at[r] + 32);
         }
-        const float gamma = __ldg(GAMMA + c);
-        const float beta = __ldg(BETA + c);
-
-        const float sum = (sum4(v0) + sum4(v1)) + (sum4(v2) + sum4(v3));
-        const float squares = (squares4(v0) + squares4(v1)) + (squares4(v2) + squares4(v3));
-        const float2 total = block_sums(sum, squares, part);
-        const float mean = total.x * (1.0f / 3136.0f);
-        const float variance = fmaxf(fmaf(-mean, mean, total.y * (1.0f / 3136.0f)), 0.0f);
-        const float scale = gamma * rsqrtf(variance + 1e-5f);
-        const float shift = fmaf(-mean, scale, beta);
-        if (active) {
-            float4 *y = (float4 *)Y + at;
-            y[0] = apply4(v0, scale, shift);
-            y[4 * 256 * 49] = apply4(v1, scale, shift);
-            y[8 * 256 * 49] = apply4(v2, scale, shift);
-            y[12 * 256 * 49] = apply4(v3, scale, shift);
+        const float k = __ldg(x + c * 196);
+        const float g = __ldg(gamma + c);
+        const float h = __ldg(beta + c);
+        float s = 0.0f, q = 0.0f;
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+            for (int j = 0; j < 2; j++) {
+                if (j == 0 ? first[r] : second[r]) {
+                    const float d0 = v[r][j].x - k, d1 = v[r][j].y - k, d2 = v[r][j].z - k, d3 = v[r][j].w - k;
+                    s += (d0 + d1) + (d2 + d3);
+                    q += fmaf(d0, d0, d1 * d1) + fmaf(d2, d2, d3 * d3);
+                }
+            }
+        }
+        block_sum(part, s, q);
+        const float m = s * (1.0f / 3136.0f);
+        const float var = fmaxf(fmaf(-m, m, q * (1.0f / 3136.0f)), 0.0f);
+        const float scale = g * rsqrtf(var + 1e-5f);
+        const float shift = fmaf(-(m + k), scale, h);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+            for (int j = 0; j < 2; j++) {
+                if (j == 0 ? first[r] : second[r]) {
+                    float4 o;
+                    o.x = fmaxf(fmaf(v[r][j].x, scale, shift), 0.0f);
+                    o.y = fmaxf(fmaf(v[r][j].y, scale, shift), 0.0f);
+                    o.z = fmaxf(fmaf(v[r][j].z, scale, shift), 0.0f);
+                    o.w = fmaxf(fmaf(v[r][j].w, scale, shift), 0.0f);
+                    y4[at[r] + 32 * j] = o;
+                }
+            }
         }
         return;
     }
 
-    // Any shape: deviations from the channel's first element, two passes over memory.
-    const float first = X[(size_t)c * L];
-    float sum = 0.0f;
-    float squares = 0.0f;
-    for (int b = 0; b < B; b++) {
-        const float *x = X + ((size_t)b * C + c) * L;
-        for (int i = tid; i < L; i += THREADS) {
-            const float d = x[i] - first;
-            sum += d;
-            squares = fmaf(d, d, squares);
-        }
+    // Any shape: two passes over the channel.
+    const int n = batch * l;
+    const float k = x[c * l];
+    float s = 0.0f, q = 0.0f;
+    for (int i = tid; i < n; i += 32 * WARPS) {
+        const int b = i / l;
+        const float d = x[(b * channels + c) * l + (i - b * l)] - k;
+        s += d;
+        q = fmaf(d, d, q);
     }
-    const float2 total = block_sums(sum, squares, part);
-    const float inverse = 1.0f / ((float)B * (float)L);
-    const float offset = total.x * inverse;
-    const float variance = fmaxf(fmaf(-offset, offset, total.y * inverse), 0.0f);
-    const float scale = GAMMA[c] / sqrtf(variance + 1e-5f);
-    const float beta = BETA[c];
-    for (int b = 0; b < B; b++) {
-        const float *x = X + ((size_t)b * C + c) * L;
-        float *y = Y + ((size_t)b * C + c) * L;
-        for (int i = tid; i < L; i += THREADS)
-            y[i] = fmaxf(fmaf((x[i] - first) - offset, scale, beta), 0.0f);
+    block_sum(part, s, q);
+    const float m = s / n;
+    const float var = fmaxf(q / n - m * m, 0.0f);
+    const float scale = gamma[c] * (1.0f / sqrtf(var + 1e-5f));
+    const float shift = beta[c] - (m + k) * scale;
+    for (int i = tid; i < n; i += 32 * WARPS) {
+        const int b = i / l;
+        const int at = (b * channels + c) * l + (i - b * l);
+        y[at] = fmaxf(fmaf(x[at], scale, shift), 0.0f);
     }
 }

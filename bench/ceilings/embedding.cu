@@ -1,4 +1,4 @@
-// Gather of rows from an f32 embedding table, one token per thread: each copies a whole row.
+// Gather of rows from an f32 embedding table, one token per warp: its lanes copy the row together.
 #pragma keet size   VOCAB = 16384, TOKENS = 8192, DIM = 512
 #pragma keet check  VOCAB = 101, TOKENS = 67, DIM = 65
 #pragma keet check  VOCAB = 64, TOKENS = 128, DIM = 32
@@ -8,15 +8,27 @@
 #pragma keet tolerance rel = 0, abs = 0
 #pragma keet work   flops = 0, bytes = 8*TOKENS*DIM + 4*TOKENS
 #pragma keet tune   BLOCK = 128 in {32, 64, 128, 256}
-#pragma keet launch embedding<<<ceil_div(32*TOKENS, BLOCK), BLOCK>>>(TABLE, IDS, OUT, TOKENS, DIM)
+#pragma keet launch embedding<<<ceil_div(TOKENS, BLOCK/32), BLOCK>>>(TABLE, IDS, OUT, TOKENS, DIM)
 
-__global__ void embedding(const float *__restrict__ table, const int *__restrict__ ids, float *__restrict__ out, int tokens, int dim)
+__global__ void embedding(const float *__restrict__ table, const int *__restrict__ ids, float *__restrict__ out,
+                          int tokens, int dim)
 {
-    int token = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    int token = blockIdx.x * (BLOCK / 32) + threadIdx.x / 32;
     int lane = threadIdx.x % 32;
     if (token < tokens) {
-        #pragma unroll 16
-        for (int i = lane; i < dim; i += 32)
-            out[token * dim + i] = table[ids[token] * dim + i];
+        const float *from = table + ids[token] * dim;
+        float *to = out + token * dim;
+        if (dim % 4 == 0) {
+            const float4 *from4 = reinterpret_cast<const float4 *>(from);
+            float4 *to4 = reinterpret_cast<float4 *>(to);
+#pragma unroll 4
+            for (int i = lane; i < dim / 4; i += 32)
+                to4[i] = from4[i];
+        } else {
+            // Rows that are not a multiple of 4 long: their vectors would not be aligned.
+#pragma unroll 8
+            for (int i = lane; i < dim; i += 32)
+                to[i] = from[i];
+        }
     }
 }
