@@ -125,41 +125,52 @@ static bool bounds_attribute(
     return false;
 }
 
+/* Functions whose bodies and launches a rewrite replaces. */
+struct replaced_functions {
+    const struct rewrite_in *in;
+    const struct node *const *functions;
+    struct launch_lines *lines; /* of each */
+    unsigned nr;
+};
+
 /* Whether byte `at` belongs to what the rewrite replaces: the body, the launches, the bounds. */
-static bool replaced(const struct rewrite_in *in, const struct node *function,
-    const struct launch_lines *lines, unsigned at)
+static bool replaced(const struct replaced_functions *r, unsigned at)
 {
-    if (at >= function->body->start && at < function->body->end)
-        return true;
-    for (unsigned i = 0; i < lines->nr; i++)
-        if (at >= lines->items[i].start && at < lines->items[i].end)
+    const struct rewrite_in *in = r->in;
+    for (unsigned k = 0; k < r->nr; k++) {
+        const struct node *function = r->functions[k];
+        const struct launch_lines *lines = &r->lines[k];
+        if (at >= function->body->start && at < function->body->end)
             return true;
-    unsigned start, end;
-    if (bounds_attribute(in, function, &start, &end) && at >= start && at < end)
-        return true;
+        for (unsigned i = 0; i < lines->nr; i++)
+            if (at >= lines->items[i].start && at < lines->items[i].end)
+                return true;
+        unsigned start, end;
+        if (bounds_attribute(in, function, &start, &end) && at >= start && at < end)
+            return true;
+    }
     unsigned line = tree_line_start(in->tree, at);
     return is_pragma(in, line, "tune") || is_pragma(in, line, "where");
 }
 
-static bool has_other_use(const struct rewrite_in *in, const struct node *function,
-    const struct launch_lines *lines, const char *name)
+static bool has_other_use(const struct replaced_functions *r, const char *name)
 {
-    const char *end = in->source + in->bytes;
+    const char *end = r->in->source + r->in->bytes;
     size_t len = strlen(name);
-    for (const char *p = in->source; (p = str_find_word(p, end, name, len)); p += len)
-        if (!replaced(in, function, lines, (unsigned)(p - in->source)))
+    for (const char *p = r->in->source; (p = str_find_word(p, end, name, len)); p += len)
+        if (!replaced(r, (unsigned)(p - r->in->source)))
             return true;
     return false;
 }
 
-static bool stands_in_launches(
-    const struct rewrite_in *in, const struct node *function, const char *name)
+static bool stands_in_launches(const struct replaced_functions *r, const char *name)
 {
-    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        const struct launch *launch = &in->plan->launches[l];
-        if (rewrite_kernel(in, l) != function)
-            continue;
-        for (unsigned d = 0; d < 3; d++)
+    for (unsigned l = 0; l < r->in->plan->nr_launches; l++) {
+        const struct launch *launch = &r->in->plan->launches[l];
+        bool one = false;
+        for (unsigned k = 0; k < r->nr; k++)
+            one = one || rewrite_kernel(r->in, l) == r->functions[k];
+        for (unsigned d = 0; one && d < 3; d++)
             if (expr_uses(launch->grid[d], name) || expr_uses(launch->block[d], name))
                 return true;
     }
@@ -181,19 +192,20 @@ static bool line_has_word(const struct rewrite_in *in, unsigned start, const cha
     return str_find_word(line, str_next_line(line), name, strlen(name)) != NULL;
 }
 
-void extent_drop_tunes(
-    const struct rewrite_in *in, const struct node *function, struct edits *edits)
+void extent_drop_tunes_of(const struct rewrite_in *in, const struct node *const *functions,
+    unsigned nr_functions, struct edits *edits)
 {
-    struct launch_lines lines;
     struct rewrite_out ignored = {.why = NULL};
+    struct replaced_functions r = {in, functions,
+        arena_array(in->arena, nr_functions, sizeof(struct launch_lines)), nr_functions};
     bool dropped[64] = {false};
     unsigned nr = in->plan->nr_tunes < 64 ? in->plan->nr_tunes : 64;
-    if (!launch_lines_read(in, function, &lines, &ignored))
-        return;
+    for (unsigned k = 0; k < nr_functions; k++)
+        if (!launch_lines_read(in, functions[k], &r.lines[k], &ignored))
+            return;
     for (unsigned i = 0; i < nr; i++) {
         const char *name = in->plan->tunes[i].name;
-        dropped[i] =
-            stands_in_launches(in, function, name) && !has_other_use(in, function, &lines, name);
+        dropped[i] = stands_in_launches(&r, name) && !has_other_use(&r, name);
         if (dropped[i])
             drop_line(in, source_line_at(in, in->plan->tunes[i].line), edits);
     }
@@ -205,6 +217,12 @@ void extent_drop_tunes(
             drop_line(in, at, edits);
         at = (unsigned)(str_next_line(in->source + at) - in->source);
     }
+}
+
+void extent_drop_tunes(
+    const struct rewrite_in *in, const struct node *function, struct edits *edits)
+{
+    extent_drop_tunes_of(in, &function, 1, edits);
 }
 
 void extent_drop_bounds(

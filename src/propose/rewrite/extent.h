@@ -36,6 +36,9 @@ bool extent_is_constant(const struct rewrite_in *in, const char *text);
  * stand nowhere else, and the `where` lines that name them. */
 void extent_drop_tunes(
     const struct rewrite_in *in, const struct node *function, struct edits *edits);
+/* The same where several functions go, bodies and launches. */
+void extent_drop_tunes_of(const struct rewrite_in *in, const struct node *const *functions,
+    unsigned nr, struct edits *edits);
 
 /* For rewrites that change the size of the block: delete the function's __launch_bounds__. */
 void extent_drop_bounds(

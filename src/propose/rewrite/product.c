@@ -61,11 +61,10 @@ bool product_read(struct product *p, const struct contraction *c, const char **w
     return true;
 }
 
-void product_rest(
-    const struct contraction *c, struct str *out, const char *value, const char *indent)
+void product_rest(const struct contraction *c, struct str *out, const struct substs *s,
+    const char *value, const char *indent)
 {
     const struct node *acc = c->accs[0];
-    const struct substs none = {.nr = 0};
     str_addf(out, "%s%s %s = %s;\n", indent, acc->type.base, acc->name, value);
     if (!is_zero(c, acc->init)) {
         struct code_needs needs = {.roots = {acc->init}, .nr = 1};
@@ -74,5 +73,5 @@ void product_rest(
         str_addf(out, "%s    %s += %s;\n%s}\n", indent, acc->name,
             tree_text(c->in->tree, acc->init), indent);
     }
-    code_rest(c, out, &none, indent);
+    code_rest(c, out, s, indent);
 }

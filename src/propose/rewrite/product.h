@@ -3,6 +3,7 @@
 #define KEET_PROPOSE_REWRITE_PRODUCT_H
 
 #include "base/str.h"
+#include "cuda/subst.h"
 #include "propose/rewrite/contraction.h"
 
 struct product {
@@ -17,8 +18,8 @@ bool product_read(struct product *p, const struct contraction *c, const char **w
 /* The load inside conversions to f32, which change no value; NULL: there is something else. */
 struct node *product_load(struct node *n);
 /* Write what follows the loop for one output: the sum, which is `value` and what the kernel began
- * it with, and the statements after the loop. */
-void product_rest(
-    const struct contraction *c, struct str *out, const char *value, const char *indent);
+ * it with, and the statements after the loop, in which the substitutions are made. */
+void product_rest(const struct contraction *c, struct str *out, const struct substs *s,
+    const char *value, const char *indent);
 
 #endif

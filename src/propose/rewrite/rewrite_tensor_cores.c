@@ -516,6 +516,7 @@ static void write_tail(struct mma_writer *w)
 {
     const struct contraction *c = w->c;
     struct str *s = &w->out;
+    const struct substs none = {.nr = 0};
     const char *all = code_all_conds(c), *in = "                ";
     str_addf(s,
         "    #pragma unroll\n    for (int %s = 0; %s < %s / 16; %s++) {\n"
@@ -531,7 +532,8 @@ static void write_tail(struct mma_writer *w)
     str_addf(s, "%sint %s = %s + %s + %s * 16 + %s %% 16;\n", in, c->x->var->name, w->col0,
         w->warp_col, w->j, w->u);
     str_addf(s, "%sif (%s) {\n", in, all ? all : "true");
-    product_rest(c, s, arena_printf(w->arena, "%s[%s]", w->patch, w->u), "                    ");
+    product_rest(
+        c, s, &none, arena_printf(w->arena, "%s[%s]", w->patch, w->u), "                    ");
     str_addf(s, "%s}\n            }\n            __syncwarp();\n        }\n    }\n}", in);
 }
 

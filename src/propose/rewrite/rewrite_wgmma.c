@@ -251,6 +251,7 @@ static void write_loop(struct wgmma_writer *w)
  * the ring was; then each lane stores every 32nd of them. */
 static void write_tail(struct wgmma_writer *w)
 {
+    const struct substs none = {.nr = 0};
     const struct contraction *c = w->c;
     struct str *s = &w->out;
     const char *all = code_all_conds(c), *in = "        ";
@@ -274,7 +275,7 @@ static void write_tail(struct wgmma_writer *w)
         c->y->var->name, w->first_y, w->u, w->columns, in, c->x->var->name, w->first_x, w->u,
         w->columns);
     str_addf(s, "%sif (%s) {\n", in, all ? all : "true");
-    product_rest(c, s,
+    product_rest(c, s, &none,
         arena_printf(w->arena, "%s[%s / %u * %u + %s %% %u]", w->patch, w->u, w->columns, pitch,
             w->u, w->columns),
         "            ");
