@@ -53,6 +53,7 @@ static const double usefulness[NR_ACTIONS] = {
     [ACTION_WARP_SPECIALIZE] = 1.5,
     [ACTION_CLUSTER] = 1,
     [ACTION_PERSISTENT] = 1.5,
+    [ACTION_ATTENTION] = 30, /* three launches, and their scores stay on the chip */
 };
 
 static bool repeats_badly(enum action action)
@@ -148,7 +149,8 @@ static bool brings_parameters(enum action action)
 {
     return action == ACTION_SHARED_TILE || action == ACTION_REGISTER_TILE ||
            action == ACTION_PARALLEL_REDUCE || action == ACTION_COARSEN ||
-           action == ACTION_PRIVATIZE || action == ACTION_TENSOR_CORES || action == ACTION_WGMMA;
+           action == ACTION_PRIVATIZE || action == ACTION_TENSOR_CORES || action == ACTION_WGMMA ||
+           action == ACTION_ATTENTION;
 }
 
 /* A move that makes another on its way. Where the whole is offered, advice for the part is advice
@@ -162,6 +164,8 @@ static const struct {
     {ACTION_TENSOR_CORES, ACTION_REGISTER_TILE, 0.5},
     {ACTION_TENSOR_CORES, ACTION_ASYNC_COPY, 0.5},
     {ACTION_WGMMA, ACTION_TENSOR_CORES, 0.25},
+    {ACTION_ATTENTION, ACTION_TENSOR_CORES, 0.25},
+    {ACTION_ATTENTION, ACTION_PARALLEL_REDUCE, 0.25},
 };
 
 static void give_to_whole(const struct candidate *c, const struct advice *advice, double *asked)

@@ -4,7 +4,7 @@
  *     each row of P: exp(P - its largest) / their sum
  *     O[row][col] = g(sum over key of P[row][key] * v(key, col))
  *
- * fuse_attention makes one launch of them, in which P is never stored: a block has some rows and
+ * rewrite_attention makes one launch of them, in which P is never stored: a block has some rows and
  * goes over all keys once, with the largest score so far, and what was added up before is scaled
  * when a larger one comes (the online softmax: Milakov and Gimelshein, 2018; in attention: Dao et
  * al., "FlashAttention", 2022). */
@@ -34,8 +34,5 @@ bool attention_read(struct attention *a);
 /* Put one kernel and one launch in the place of the three. False, with out->why, when that cannot
  * be. */
 bool attention_write(struct attention *a);
-
-/* Both of these, for launches `launch` to `launch` + 2 of the plan. */
-bool fuse_attention(const struct rewrite_in *in, unsigned launch, struct rewrite_out *out);
 
 #endif

@@ -57,7 +57,7 @@ rewrite_f rewrite_block_shape, rewrite_swap_xy, rewrite_read_only, rewrite_vecto
     rewrite_unroll, rewrite_coarsen, rewrite_shared_tile, rewrite_register_tile, rewrite_pad_shared,
     rewrite_shuffle_reduce, rewrite_launch_bounds, rewrite_grid_stride, rewrite_hoist,
     rewrite_fast_math, rewrite_parallel_reduce, rewrite_privatize, rewrite_split_work, rewrite_fuse,
-    rewrite_tensor_cores, rewrite_wgmma;
+    rewrite_tensor_cores, rewrite_wgmma, rewrite_attention;
 
 /* --- kernels and launches --- */
 

@@ -1,11 +1,9 @@
 /* fuse: two element-wise launches in a row become one, where the second reads what the first wrote
  * at the same index. The array between them goes. An element-wise launch after one of blocks that
- * make rows is the work of fuse_rows.c. Product, softmax and product become one launch by
- * attention.c: variants behind those of pairs. */
+ * make rows is the work of fuse_rows.c. */
 #include "base/str.h"
 #include "cuda/kernel_form.h"
 #include "cuda/subst.h"
-#include "propose/rewrite/attention.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/fuse_rows.h"
 #include "propose/rewrite/rewrite.h"
@@ -222,12 +220,9 @@ static void drop_first(const struct fusion *f)
 bool rewrite_fuse(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
 {
     struct fusion f = {.in = in, .out = out};
-    const unsigned nr = in->plan->nr_launches, nr_pairs = nr - 1, nr_threes = nr > 2 ? nr - 2 : 0;
-    if (variant >= nr_pairs + nr_threes)
+    if (variant + 1 >= in->plan->nr_launches)
         return rewrite_refuse(in, out, "no two launches in a row");
     out->more = true;
-    if (variant >= nr_pairs)
-        return fuse_attention(in, variant - nr_pairs, out);
     if (!read_launch(&f, &f.a, variant) || !read_launch(&f, &f.b, variant + 1))
         return fuse_rows(in, variant, out);
     if (f.a.form.function == f.b.form.function || !find_between(&f))

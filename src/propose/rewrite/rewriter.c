@@ -35,6 +35,7 @@ static const struct move {
     {ACTION_FUSE, rewrite_fuse, 4},
     {ACTION_TENSOR_CORES, rewrite_tensor_cores, 2},
     {ACTION_WGMMA, rewrite_wgmma, 2},
+    {ACTION_ATTENTION, rewrite_attention, 2},
 };
 
 static struct rewrite_out fresh_out(const struct rewrite_in *in)

@@ -74,8 +74,7 @@ static void judge(struct bench *b, struct candidate *c)
     "        O[(h * d + row) * s + col] = 2 * sum;\n"                                              \
     "    }\n"                                                                                      \
     "}\n"
-#define DIVIDE                                                                                     \
-    "        for (int i = 0; i < cols; i++)\n            P[row * cols + i] /= sum;\n"
+#define DIVIDE "        for (int i = 0; i < cols; i++)\n            P[row * cols + i] /= sum;\n"
 #define INVERSE                                                                                    \
     "        float inverse = 1.0f / sum;\n"                                                        \
     "        for (int i = 0; i < cols; i++)\n            P[row * cols + i] *= inverse;\n"
@@ -92,7 +91,7 @@ static void test_fused(void **state)
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct bench *b = begin_judged(sources[i]);
-        step(b, ACTION_FUSE, 2);
+        step(b, ACTION_ATTENTION, 0);
         has(b, "attention<<<dim3(ceil_div(D, 32), ceil_div(S, BM), H), dim3(32, BM / 16 * SPLIT)");
         has(b, "int s = second_s;");
         has(b, i ? "score = col <= row ? sum : -INFINITY;" : "score = (sum) * scale;");
@@ -105,11 +104,11 @@ static void test_fused(void **state)
 /* Rows left out; weights that are not all added; a sum of squares; scores that go elsewhere. */
 static void test_refused(void **state)
 {
-    static const char *const sources[] = {
-        SIZES SOFTMAX("S") WEIGH SCORES("sum") ROWS("-INFINITY", "sum += e;", DIVIDE) VALUES,
+    static const char *const sources[] = {SIZES SOFTMAX("S") WEIGH SCORES("sum")
+                                              ROWS("-INFINITY", "sum += e;", DIVIDE) VALUES,
         SIZES SOFTMAX("H*S") WEIGH SCORES("sum") ROWS("0", "sum += e;", DIVIDE) VALUES,
-        SIZES SOFTMAX("H*S") WEIGH SCORES("sum")
-            ROWS("-INFINITY", "if (i) sum += e;", DIVIDE) VALUES,
+        SIZES SOFTMAX("H*S") WEIGH SCORES("sum") ROWS("-INFINITY", "if (i) sum += e;", DIVIDE)
+            VALUES,
         SIZES SOFTMAX("H*S") WEIGH SCORES("sum") ROWS("-INFINITY", "sum += e * e;", DIVIDE) VALUES,
         "#pragma keet inputs nan\n" SIZES SOFTMAX("H*S") WEIGH SCORES("sum")
             ROWS("-INFINITY", "sum += e;", DIVIDE) VALUES};
@@ -121,7 +120,7 @@ static void test_refused(void **state)
         struct bench *b = bench_begin("test.cu", sources[i], false);
         (void)err;
         b->at = b->original;
-        refuses(b, ACTION_FUSE, 2, whys[i]);
+        refuses(b, ACTION_ATTENTION, 0, whys[i]);
         end(b);
     }
 }

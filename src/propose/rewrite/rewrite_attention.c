@@ -1,4 +1,4 @@
-/* Recognises attention in three launches. */
+/* attention: recognises it in three launches. attention_code.c writes it as one. */
 #include "propose/rewrite/attention.h"
 
 #include "base/str.h"
@@ -506,9 +506,12 @@ bool attention_read(struct attention *a)
     return !a->in->task->inputs_nan || refuse(a, "elements beyond the edges may be NaN");
 }
 
-bool fuse_attention(const struct rewrite_in *in, unsigned launch, struct rewrite_out *out)
+bool rewrite_attention(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
 {
     struct attention *a = arena_alloc(in->arena, sizeof *a);
-    *a = (struct attention){.in = in, .out = out, .launch = launch};
+    *a = (struct attention){.in = in, .out = out, .launch = variant};
+    if (variant + 2 >= in->plan->nr_launches)
+        return rewrite_refuse(in, out, "no three launches in a row");
+    out->more = true;
     return attention_read(a) && attention_write(a);
 }
