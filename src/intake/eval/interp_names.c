@@ -311,6 +311,8 @@ void interp_set_cell(struct interp *ip, struct memory *m, int64_t offset, struct
 {
     unsigned each = v.type ? v.type->bytes : 0;
 
+    if (ip->stopped) /* in the middle of what makes the value */
+        return;
     note_contents(&m->contents, each ? offset / each : -1, &v);
     if (m->lost || m->nr_cells > MAX_CELLS) {
         m->lost = true;
