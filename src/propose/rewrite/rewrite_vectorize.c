@@ -1,10 +1,12 @@
 /* vectorize: a thread takes 2 or 4 neighbouring elements of an element-wise kernel, in loads and
- * stores of whole vectors. The last elements are done one by one. */
+ * stores of whole vectors. The last elements are done one by one. Loops with the stride of the grid
+ * are vectorize_loop.c's. */
 #include "base/str.h"
 #include "cuda/deps.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/rewrite.h"
+#include "propose/rewrite/vectorize_loop.h"
 
 #include <string.h>
 
@@ -227,6 +229,8 @@ bool rewrite_vectorize(const struct rewrite_in *in, unsigned variant, struct rew
     if (rewrite_nth_kernel(in, variant / 2, &function) < 0)
         return rewrite_refuse(in, out, "no kernel that goes element by element");
     out->more = true;
+    if (node_has(function, NODE_FOR))
+        return vectorize_loop(in, function, variant % 2 ? 8 : 16, out);
     if (!read_elementwise(&e, function) || !prologue_fits(&e))
         return false;
     for (unsigned i = 0; i < e.nr_arrays; i++)

@@ -116,9 +116,7 @@ static void test_refused(void **state)
         "the rows of the three", "no softmax", "no softmax", "no softmax", "may be NaN"};
     (void)state;
     for (unsigned i = 0; i < 5; i++) {
-        struct err err;
         struct bench *b = bench_begin("test.cu", sources[i], false);
-        (void)err;
         b->at = b->original;
         refuses(b, ACTION_ATTENTION, 0, whys[i]);
         end(b);
