@@ -3,10 +3,11 @@
  *
  * The box begins at the coordinates that the instruction gives, innermost first; every step-th
  * element of it is copied. What lies outside of the array becomes zeros or NaN, and is not written.
- * PTX ISA 9.0, 5.5. Three things are as an H100 does them, and the manual says nothing of them: a
+ * PTX ISA 9.0, 5.5. Some things are as an H100 does them, and the manual says nothing of them: a
  * swizzled row begins a swizzle's width behind the one before, however short it is; the NaN is
- * 0x7ff7 in each two bytes, whatever the type; a load that does not begin at a multiple of 16 bytes
- * of its row is an illegal instruction. */
+ * 0x7ff7 in each two bytes, whatever the type; a load or a store that does not begin at a multiple
+ * of 16 bytes of its row is an illegal instruction, and so is a store of at most three dimensions
+ * that begins at a negative coordinate of its row (reductions take both). */
 #include "core/tensor_map.h"
 #include "emu/exec/copy.h"
 #include "emu/state/tensor.h"
@@ -286,8 +287,11 @@ bool tensor_copy(struct copy *c)
     measure(c, &b);
     if (smem.address % SMEM_ALIGN)
         return copy_wrong(c, &smem, "misaligned: a tensor copy needs 128 bytes");
-    if (b.loads && (int64_t)b.origin[0] * b.each % CHUNK)
+    const bool plain = !in->bulk->atom;
+    if (plain && (int64_t)b.origin[0] * b.each % CHUNK)
         return wrong(c, "the first coordinate is no multiple of 16 bytes");
+    if (plain && !b.loads && b.origin[0] < 0 && b.map.nr_dims <= 3)
+        return wrong(c, "a store begins at a negative coordinate of its row");
     if (!find_buffer(c, &b) || !note_rows(c, &b))
         return false;
     if (b.loads)
