@@ -62,13 +62,14 @@ struct wgmma {
  * other shared address in in->a or in->b, and their bytes in in->c. */
 struct bulk {
     enum ptx_space from, to;
-    bool tensor, multicast;
+    bool tensor, multicast, im2col;
     uint32_t mask; /* multicast: row of the ranks' mask */
     uint32_t bar;  /* row of the mbarrier's address, or NO_ROW */
     int64_t bar_imm;
     bool bar32;
     uint8_t nr_dims;
     uint32_t coordinate[5]; /* rows */
+    uint32_t offset[3];     /* im2col loads: rows of 16 bits, of w, h, d; else NO_ROW */
     enum ptx_atom atom;     /* reductions */
     enum ptx_type type;
 };
