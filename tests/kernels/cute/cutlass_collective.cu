@@ -8,7 +8,6 @@
 #pragma keet out    C : f32[M][N]
 #pragma keet tolerance rel = 1e-4, abs = 1e-4
 #pragma keet launch gemm<<<dim3(M/128, N/128), 256, 140000>>>(tensor_map(A, box(64, 128, 1), size(K, M, 1), stride(K, M*K), swizzle(128)), {0 : i64, 0 : i64, 0 : i64, 0 : i64, 0 : i64, 0 : i64, 0 : i64, 0 : i64}, tensor_map(B, box(64, 64, 1), size(K, N, 1), stride(K, N*K), swizzle(128)), C, M, N, K) cluster(2, 1, 1)
-#include <cuda.h>
 #include <cute/tensor.hpp>
 #include <cutlass/gemm/collective/collective_builder.hpp>
 #include <cutlass/gemm/dispatch_policy.hpp>
@@ -30,9 +29,9 @@ struct Smem {
 struct Strides {
     long none[8];
 };
-static_assert(sizeof(Mainloop::Params::TMA_A) == sizeof(CUtensorMap) + sizeof(Strides), "the parameters have the map of B where the kernel has it");
+static_assert(sizeof(Mainloop::Params::TMA_A) == sizeof(TmaDescriptor) + sizeof(Strides), "the parameters have the map of B where the kernel has it");
 
-__global__ void gemm(const __grid_constant__ CUtensorMap a, const __grid_constant__ Strides of_a, const __grid_constant__ CUtensorMap b,
+__global__ void gemm(const __grid_constant__ TmaDescriptor a, const __grid_constant__ Strides of_a, const __grid_constant__ TmaDescriptor b,
     float *c, int m, int n, int k)
 {
     extern __shared__ __align__(1024) char bytes[];
@@ -50,8 +49,8 @@ __global__ void gemm(const __grid_constant__ CUtensorMap a, const __grid_constan
     cluster_sync();
 
     Mainloop mainloop;
-    auto shape = make_shape(m, n, k, 1);
-    auto inputs = mainloop.load_init(shape, params);
+    auto mnkl = make_shape(m, n, k, 1);
+    auto inputs = mainloop.load_init(mnkl, params);
     auto tiles = size<3>(get<0>(inputs));
     auto block = make_coord(int(blockIdx.x), int(blockIdx.y), _, 0);
     if (produces) {
