@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_INCLUDE_DIRS = 4, MAX_OUTPUT_BYTES = 128 << 20 };
+enum { MAX_INCLUDE_DIRS = 4, MAX_OUTPUT_BYTES = 128 << 20, WALL_TIMES = 5 };
 
 static const uint64_t cache_bytes = 512u << 20;
 
@@ -110,8 +110,9 @@ static struct fork_server *start_fork_server(const struct compiler *compiler, st
     /* The compiler's own search decides what an #include is, and this list what can be read: the
      * headers, and the folder of NVRTC's own libraries. */
     const char *readable[MAX_INCLUDE_DIRS + 2] = {nvrtc_library_dir(compiler->nvrtc)};
-    const struct proc_limits limits = {.time_s = compiler->time_limit_s,
-        .cpu_s = compiler->time_limit_s + 1,
+    /* The limit is one of processor time; a busy machine may take some times as long. */
+    const struct proc_limits limits = {.time_s = WALL_TIMES * compiler->time_limit_s,
+        .cpu_s = compiler->time_limit_s,
         .memory_bytes = compiler->memory_limit_bytes,
         .output_bytes = MAX_OUTPUT_BYTES,
         .readable = readable};

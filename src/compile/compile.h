@@ -17,7 +17,7 @@ struct compiler_options {
      * "": no cache */
     const char *cache_dir;
     uint64_t memory_limit_bytes; /* of the child; 0: 4 GiB */
-    double time_limit_s;         /* 0: 60 */
+    double time_limit_s;         /* of processor time; 0: 60; on the wall five times that */
     const char *cutlass_dir; /* CUTLASS's folder, with include/ in it, for candidates; NULL: none */
 };
 

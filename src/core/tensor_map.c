@@ -12,7 +12,8 @@ struct packed {
     uint32_t magic, size_less_one[TENSOR_MAP_DIMS];
     uint16_t box[TENSOR_MAP_DIMS];
     uint8_t step[TENSOR_MAP_DIMS];
-    uint8_t nr_dims, type, interleave, swizzle, l2_promotion, fill;
+    uint8_t nr_dims, type, interleave, swizzle, l2_promotion, fill, im2col;
+    int16_t lower[TENSOR_MAP_PIXEL_DIMS], upper[TENSOR_MAP_PIXEL_DIMS];
 };
 _Static_assert(sizeof(struct packed) <= TENSOR_MAP_BYTES, "a tensor map has 128 bytes");
 
@@ -27,11 +28,35 @@ static bool is_float(unsigned type)
     return type >= TENSOR_MAP_F16;
 }
 
+/* The more dimensions, the fewer bits the corners have. */
+static const char *check_pixels(const struct tensor_map *m)
+{
+    static const int bits[TENSOR_MAP_DIMS + 1] = {0, 0, 0, 15, 7, 4};
+    if (m->nr_dims < 3)
+        return "im2col needs 3 to 5 dimensions";
+    if (m->box[0] == 0 || m->box[0] > 256)
+        return "the channels of a pixel are not 1 to 256";
+    if (m->box[1] == 0 || m->box[1] > 1024)
+        return "the pixels of a column are not 1 to 1024";
+    for (unsigned d = 0; d < m->nr_dims - 2u; d++) {
+        const int most = 1 << bits[m->nr_dims];
+        if (m->lower[d] < -most || m->lower[d] >= most || m->upper[d] < -most ||
+            m->upper[d] >= most)
+            return "a corner of the pixels' box is too far away";
+        if ((int64_t)m->size[d + 1] + m->upper[d] <= m->lower[d])
+            return "the pixels' box is empty";
+    }
+    return NULL;
+}
+
 static const char *check_box(const struct tensor_map *m)
 {
     const uint64_t inner = (uint64_t)m->box[0] * tensor_map_type_bytes(m->type);
+    const char *wrong = m->im2col ? check_pixels(m) : NULL;
+    if (wrong)
+        return wrong;
     for (unsigned d = 0; d < m->nr_dims; d++) {
-        if (m->box[d] == 0 || m->box[d] > 256)
+        if (!m->im2col && (m->box[d] == 0 || m->box[d] > 256))
             return "an extent of the box is not 1 to 256";
         if (m->step[d] == 0 || m->step[d] > 8)
             return "an element stride is not 1 to 8";
@@ -75,7 +100,10 @@ void tensor_map_encode(const struct tensor_map *m, uint8_t bytes[TENSOR_MAP_BYTE
         .interleave = m->interleave,
         .swizzle = m->swizzle,
         .l2_promotion = m->l2_promotion,
-        .fill = m->fill};
+        .fill = m->fill,
+        .im2col = m->im2col};
+    memcpy(p.lower, m->lower, sizeof(p.lower));
+    memcpy(p.upper, m->upper, sizeof(p.upper));
     for (unsigned d = 0; d < m->nr_dims && d < TENSOR_MAP_DIMS; d++) {
         p.size_less_one[d] = (uint32_t)(m->size[d] - 1);
         p.box[d] = (uint16_t)m->box[d];
@@ -97,7 +125,10 @@ bool tensor_map_decode(struct tensor_map *m, const uint8_t bytes[TENSOR_MAP_BYTE
         .interleave = p.interleave,
         .swizzle = p.swizzle,
         .l2_promotion = p.l2_promotion,
-        .fill = p.fill};
+        .fill = p.fill,
+        .im2col = p.im2col};
+    memcpy(m->lower, p.lower, sizeof(p.lower));
+    memcpy(m->upper, p.upper, sizeof(p.upper));
     if (p.magic != MAGIC || p.nr_dims == 0 || p.nr_dims > TENSOR_MAP_DIMS)
         return false;
     for (unsigned d = 0; d < p.nr_dims; d++) {
@@ -147,6 +178,8 @@ bool tensor_map_replace(
 
 uint32_t tensor_map_box(const struct tensor_map *m, unsigned dim)
 {
+    if (m->im2col)
+        return dim < 2 ? m->box[dim] : 1;
     return (m->box[dim] + m->step[dim] - 1) / m->step[dim];
 }
 
@@ -156,4 +189,22 @@ uint32_t tensor_map_box_bytes(const struct tensor_map *m)
     for (unsigned d = 0; d < m->nr_dims; d++)
         bytes *= tensor_map_box(m, d);
     return bytes;
+}
+
+void tensor_map_pixel(const struct tensor_map *m, uint32_t pixels, int64_t at[TENSOR_MAP_DIMS])
+{
+    int64_t on = pixels; /* steps along dimension d */
+    for (unsigned d = 1; d < m->nr_dims - 1u && on > 0; d++) {
+        const int64_t step = m->step[d], lower = m->lower[d - 1],
+                      end = (int64_t)m->size[d] + m->upper[d - 1],
+                      whole = (end - lower + step - 1) / step,
+                      left = at[d] < end ? (end - at[d] + step - 1) / step : 1;
+        if (on < left) {
+            at[d] += on * step;
+            return;
+        }
+        at[d] = lower + (on - left) % whole * step;
+        on = 1 + (on - left) / whole;
+    }
+    at[m->nr_dims - 1] += on;
 }

@@ -2,15 +2,16 @@
  * CUDA hides what the 128 bytes of a CUtensorMap mean; the emulator and the software driver agree
  * on the bytes that tensor_map_encode writes.
  *
- * Sources: CUDA driver API 13, cuTensorMapEncodeTiled (the rules that tensor_map_check knows); PTX
- * ISA 9.0, 5.5 (boxes, fills, swizzles). Interleaved layouts are refused. */
+ * Sources: CUDA driver API 13, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col (the rules that
+ * tensor_map_check knows); PTX ISA 9.0, 5.5 (boxes, fills, swizzles, im2col). Interleaved layouts
+ * are refused. */
 #ifndef KEET_CORE_TENSOR_MAP_H
 #define KEET_CORE_TENSOR_MAP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TENSOR_MAP_BYTES = 128, TENSOR_MAP_DIMS = 5 };
+enum { TENSOR_MAP_BYTES = 128, TENSOR_MAP_DIMS = 5, TENSOR_MAP_PIXEL_DIMS = 3 };
 
 /* The numbers of CUtensorMapDataType. */
 enum tensor_map_type {
@@ -43,6 +44,11 @@ struct tensor_map {
     uint8_t swizzle;                /* 0 none, 1 of 32, 2 of 64, 3 of 128 bytes */
     uint8_t l2_promotion;           /* changes nothing */
     uint8_t fill;                   /* outside of the array: 0 zeros, 1 NaN */
+    /* im2col: the array is N x (D x (H x)) W x C, and box[0] has the channels of a pixel, box[1]
+     * the pixels. These begin where the copy says, and go through w, h, d and n by steps, w from
+     * lower to size - 1 + upper, h and d likewise; see tensor_map_pixel. */
+    bool im2col;
+    int16_t lower[TENSOR_MAP_PIXEL_DIMS], upper[TENSOR_MAP_PIXEL_DIMS]; /* of w, h, d */
 };
 
 unsigned tensor_map_type_bytes(enum tensor_map_type type);
@@ -74,6 +80,10 @@ bool tensor_map_replace(
 /* The elements along a dimension of a box that are copied, and the bytes of all of them. */
 uint32_t tensor_map_box(const struct tensor_map *map, unsigned dim);
 uint32_t tensor_map_box_bytes(const struct tensor_map *map);
+
+/* im2col: moves a pixel's coordinates (c, w, h, d, n; as many as the map has) on by so many pixels.
+ */
+void tensor_map_pixel(const struct tensor_map *map, uint32_t pixels, int64_t at[TENSOR_MAP_DIMS]);
 
 /* Where a byte of a box lies that stands at `at` in shared memory without a swizzle: its 16 bytes
  * change places with others of the same 32, 64 or 128. */

@@ -1,11 +1,14 @@
-/* Owns the reading of fat binaries: which PTX is in them. The wrapper is __fatBinC_Wrapper_t of
+/* Owns the reading of fat binaries: which PTX is in them, and what ptxas says of its kernels in the
+ * machine code beside it. The wrapper is __fatBinC_Wrapper_t of
  * fatbinary_section.h. Behind it stand a header (magic 0xBA55ED50, version, bytes of the header,
  * bytes of all entries) and the entries: kind, bytes of the entry's header and of its payload, and
  * for PTX how many bytes of the payload count, the architecture, flags, and the bytes of the text
  * when it is unpacked. nvcc packs PTX with zstd since CUDA 12.8, and with LZ4 blocks before. */
 #include "cudart/rt.h"
 
+#include "base/arena.h"
 #include "base/mem.h"
+#include "nv/cubin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +18,7 @@ enum {
     WRAPPER_MAGIC = 0x466243B1,
     WRAPPER_LINKED = 2, /* version of a wrapper whose last pointer leads to wrapped binaries */
     KIND_PTX = 1,
+    KIND_ELF = 2,
     FLAG_LZ4 = 0x2000,
     FLAG_ZSTD = 0x8000,
     NEWEST_ARCH = 90,
@@ -83,7 +87,7 @@ static bool unpack_lz4(uint8_t *to, size_t to_bytes, const uint8_t *from, size_t
     return done == to_bytes;
 }
 
-static char *unpack(const struct fat_entry *e, const char **why)
+static char *unpack(const struct fat_entry *e, size_t *nr_bytes, const char **why)
 {
     const uint8_t *payload = (const uint8_t *)e + e->header_bytes;
     const bool packed = e->flags & (FLAG_LZ4 | FLAG_ZSTD);
@@ -95,6 +99,7 @@ static char *unpack(const struct fat_entry *e, const char **why)
     *why = "its PTX is damaged";
     if (bytes > MOST_BYTES || used > e->payload_bytes)
         return NULL;
+    *nr_bytes = bytes;
     text = xcalloc(1, bytes + 1);
     if (e->flags & FLAG_ZSTD)
         ok = ZSTD_decompress(text, bytes, payload, used) == bytes;
@@ -109,7 +114,7 @@ static char *unpack(const struct fat_entry *e, const char **why)
     return text;
 }
 
-static const struct fat_entry *newest(const void *binary, const char **why)
+static const struct fat_entry *newest(const void *binary, unsigned kind, const char **why)
 {
     const struct fat_header *header = binary;
     const struct fat_entry *best = NULL;
@@ -125,39 +130,85 @@ static const struct fat_entry *newest(const void *binary, const char **why)
 
         if (e->header_bytes < sizeof(*e) || e->payload_bytes > (uint64_t)(end - at))
             return NULL;
-        if (e->kind == KIND_PTX && e->arch > NEWEST_ARCH && best == NULL)
+        if (e->kind == kind && e->arch > NEWEST_ARCH && best == NULL)
             *why = "its PTX is for a newer device than compute capability 9.0";
-        if (e->kind == KIND_PTX && e->arch <= NEWEST_ARCH && (!best || best->arch < e->arch))
+        if (e->kind == kind && e->arch <= NEWEST_ARCH && (!best || best->arch < e->arch))
             best = e;
         at += e->header_bytes + e->payload_bytes;
     }
     return best;
 }
 
-static void add(char ***texts, size_t *nr, const void *binary, const char **why)
+/* Calls each binary of a wrapper. */
+static void each_binary(
+    const struct wrapper *w, void (*each)(const void *binary, void *context), void *context)
 {
-    const struct fat_entry *entry = newest(binary, why);
-    char *text = entry != NULL ? unpack(entry, why) : NULL;
+    if (w->version != WRAPPER_LINKED || w->further == NULL) {
+        each(w->binary, context);
+        return;
+    }
+    for (void *const *part = w->further; *part != NULL; part++)
+        each(*part, context);
+}
+
+/* Not in a header of CUDA: libkeet-cuda.so has it for such as know it. */
+void keet_software_driver_facts(CUfunction function, unsigned registers, unsigned spill_bytes);
+
+static void tell_registers(const void *binary, void *context)
+{
+    CUmodule module = context;
+    const char *why;
+    const struct fat_entry *entry = newest(binary, KIND_ELF, &why);
+    size_t nr_bytes;
+    char *bytes = entry != NULL ? unpack(entry, &nr_bytes, &why) : NULL;
+    struct arena *arena = arena_create();
+    struct cubin cubin;
+
+    if (bytes != NULL && cubin_read(bytes, nr_bytes, arena, &cubin, &why)) {
+        for (unsigned i = 0; i < cubin.nr_kernels; i++) {
+            CUfunction function;
+            if (cuModuleGetFunction(&function, module, cubin.kernels[i].name) == CUDA_SUCCESS)
+                keet_software_driver_facts(function, cubin.kernels[i].registers, 0);
+        }
+    }
+    arena_destroy(arena);
+    free(bytes);
+}
+
+void rt_tell_registers(const void *wrapper, CUmodule module)
+{
+    each_binary(wrapper, tell_registers, module);
+}
+
+struct texts {
+    char **text;
+    size_t nr;
+    const char **why;
+};
+
+static void add(const void *binary, void *context)
+{
+    struct texts *t = context;
+    const struct fat_entry *entry = newest(binary, KIND_PTX, t->why);
+    size_t nr_bytes;
+    char *text = entry != NULL ? unpack(entry, &nr_bytes, t->why) : NULL;
 
     if (text == NULL)
         return;
-    *texts = xrealloc(*texts, (*nr + 1) * sizeof(**texts));
-    (*texts)[(*nr)++] = text;
+    t->text = xrealloc(t->text, (t->nr + 1) * sizeof(*t->text));
+    t->text[t->nr++] = text;
 }
 
 char **rt_ptx_of(const void *wrapper, size_t *nr, const char **why)
 {
     const struct wrapper *w = wrapper;
-    char **texts = NULL;
+    struct texts texts = {.why = why};
 
     *nr = 0;
     *why = "its wrapper is unknown";
     if (w == NULL || w->magic != WRAPPER_MAGIC)
         return NULL;
-    if (w->version == WRAPPER_LINKED && w->further != NULL)
-        for (void *const *part = w->further; *part != NULL; part++)
-            add(&texts, nr, *part, why);
-    else
-        add(&texts, nr, w->binary, why);
-    return texts;
+    each_binary(w, add, &texts);
+    *nr = texts.nr;
+    return texts.text;
 }

@@ -82,6 +82,7 @@ static CUresult load(struct rt_binary *binary, int device)
         fprintf(stderr, "libkeet-cudart: a module of the program does not load: %s\n", why);
         binary->failed = CUDA_ERROR_NO_BINARY_FOR_GPU;
     } else if (link_texts(&binary->modules[device], texts, nr, &binary->failed)) {
+        rt_tell_registers(binary->wrapper, binary->modules[device]);
         tell_managed(binary, binary->modules[device]);
     }
     for (size_t i = 0; i < nr; i++)

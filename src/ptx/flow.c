@@ -183,8 +183,65 @@ static void walk(struct flow_graph *flow, uint32_t root)
     }
 }
 
+static const uint32_t *neighbours(
+    const struct flow_graph *flow, uint32_t b, bool forward, uint32_t *nr)
+{
+    const struct basic_block *block = &flow->blocks[b];
+    *nr = forward ? block->nr_next : block->nr_preds;
+    return forward ? block->next : flow->preds + block->first_pred;
+}
+
+/* Marks with `bit` the blocks to which ways lead from block b, or from which they lead there. */
+static void mark_ways(
+    struct flow_graph *flow, uint32_t b, bool forward, uint8_t bit, uint8_t *marks)
+{
+    uint32_t top = 0, nr;
+
+    flow->stack[top++] = b;
+    while (top) {
+        const uint32_t *to = neighbours(flow, flow->stack[--top], forward, &nr);
+        for (uint32_t i = 0; i < nr; i++) {
+            if (marks[to[i]] & bit)
+                continue;
+            marks[to[i]] |= bit;
+            flow->stack[top++] = to[i];
+        }
+    }
+}
+
+/* The one block of the loop around b that leads to the block by which the loop is entered; b itself
+ * where there is no loop, or no such block. */
+static uint32_t latch_of(struct flow_graph *flow, uint32_t b)
+{
+    enum { IN_LOOP = 3 };
+    uint8_t *marks = arena_alloc(flow->scratch, flow->nr + 1);
+    uint32_t entered = NO_BLOCK, latch = b, nr_latches = 0;
+
+    mark_ways(flow, b, true, 1, marks);
+    mark_ways(flow, b, false, 2, marks);
+    for (uint32_t i = 0; i < flow->nr && marks[b] == IN_LOOP; i++) {
+        const struct basic_block *block = &flow->blocks[i];
+        bool outside = i == 0;
+        for (uint32_t p = 0; p < block->nr_preds; p++)
+            outside |= marks[flow->preds[block->first_pred + p]] != IN_LOOP;
+        if (marks[i] != IN_LOOP || !outside)
+            continue;
+        if (entered != NO_BLOCK)
+            return b;
+        entered = i;
+    }
+    for (uint32_t p = 0; entered != NO_BLOCK && p < flow->blocks[entered].nr_preds; p++) {
+        const uint32_t from = flow->preds[flow->blocks[entered].first_pred + p];
+        if (marks[from] != IN_LOOP)
+            continue;
+        latch = from;
+        nr_latches++;
+    }
+    return nr_latches == 1 ? latch : b;
+}
+
 /* Blocks from which the ordinary exit cannot be reached (endless loops, ways to a trap) get an edge
- * to the exit from their last block: compilers emit the latch of a loop last. The walk from the
+ * to the exit from the latch of their loop, else from their last block. The walk from the
  * exit itself must get the last numbers, so these roots go first. */
 static void order_blocks(struct flow_graph *flow)
 {
@@ -196,14 +253,15 @@ static void order_blocks(struct flow_graph *flow)
 
     roots[nr_roots++] = flow->nr;
     for (b = flow->nr;; b--) {
-        if (b < flow->nr && !reached[b]) {
-            roots[nr_roots++] = b;
-            mark_lost = true;
-        }
         if (!reached[b]) {
-            reached[b] = 1;
-            flow->blocks[b].lost = mark_lost;
-            flow->stack[0] = b;
+            const uint32_t root = b < flow->nr ? latch_of(flow, b) : b;
+            if (b < flow->nr) {
+                roots[nr_roots++] = root;
+                mark_lost = true;
+            }
+            reached[root] = 1;
+            flow->blocks[root].lost = mark_lost;
+            flow->stack[0] = root;
             top = 1;
             while (top) {
                 const struct basic_block *block = &flow->blocks[flow->stack[--top]];

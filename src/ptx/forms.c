@@ -44,7 +44,7 @@ static const char *barrier_operands(const struct ptx_inst *inst)
 static const char *wgmma_operands(const struct ptx_inst *inst)
 {
     if (inst->sub == PTX_SUB_MMA_ASYNC)
-        return "x=xqp*";
+        return inst->sparse ? "x=xqunp*" : "x=xqp*";
     return inst->sub == PTX_SUB_WAIT_GROUP ? "=n" : "=";
 }
 

@@ -183,7 +183,7 @@ struct ptx_operand {
     const struct ptx_operand *vec; /* VECTOR */
 };
 
-enum { PTX_MAX_OPERANDS = 8 };
+enum { PTX_MAX_OPERANDS = 10 }; /* a sparse wgmma has so many */
 
 /* Shapes that operands take, beyond the manual's own order:
  *   shfl d|p, setp p|q, lop3 d|p, match d|p, elect d|p: two destinations (operand 0 and 1, nr_dests
@@ -220,7 +220,7 @@ struct ptx_inst {
     char frag;        /* wmma.load.a: 'a', 'b', 'c'; store: 'd'; tld4: component; suld.b, sust.p */
     const char *mods; /* all modifiers as written, ".sync.aligned.m16n8k16..."; "" none */
     bool nc, aligned, trans, abs, satfinite, async_, bulk, tensor, parity, read, expect_tx,
-        nocomplete, noinc, multicast, po, shr7, shr15;
+        nocomplete, noinc, multicast, sparse, po, shr7, shr15;
     bool ftz, sat, approx, full, relu, nan, xorsign, uni, to, wrap, clamp, volatile_, sync, noftz,
         cc;
     bool rolled; /* .pragma "nounroll" stands before it: it begins a loop that stays as it is */

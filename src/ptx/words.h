@@ -57,7 +57,8 @@ enum field {
     FLAG(shr7)                                                                                     \
     FLAG(shr15)                                                                                    \
     FLAG(async_)                                                                                   \
-    FLAG(bulk) FLAG(tensor) FLAG(parity) FLAG(read) FLAG(nocomplete) FLAG(noinc) FLAG(multicast)
+    FLAG(bulk)                                                                                     \
+    FLAG(tensor) FLAG(parity) FLAG(read) FLAG(nocomplete) FLAG(noinc) FLAG(multicast) FLAG(sparse)
     FLAGS
 #undef FLAG
         NR_FIELDS

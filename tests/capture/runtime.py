@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Programs that nvcc built for the shared runtime, unmodified, on the software runtime and driver."""
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,16 @@ with tempfile.TemporaryDirectory() as folder:
             sys.exit(f"{names[0]}: status {done.returncode}")
         if names[0] == "errors" and done.stderr.count("cudaIpcGetMemHandle") != 1:
             sys.exit("what is refused is to be named once")
+
+    # What ptxas says of a kernel is read from the machine code that stands beside its PTX.
+    program = f"{folder}/registers"
+    said = subprocess.run([build.nvcc(), "-arch=sm_90", "--resource-usage", "-cudart", "shared", "-o", program,
+                           f"{build.HERE}/programs/registers.cu"], check=True, text=True, capture_output=True).stderr
+    by_ptxas = re.search(r"Used \d+ registers", said).group()
+    done = build.run(program, driver)
+    print(f"registers: {by_ptxas}; {done.stdout.strip()}")
+    if done.stdout.strip() != by_ptxas or by_ptxas == "Used 32 registers":
+        sys.exit("registers: not what ptxas says")
 
     # The runtime of CUDA 12, by its name and in its ways.
     older = f"{folder}/older"

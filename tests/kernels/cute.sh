@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# wgmma by CuTe's atoms: its layouts of shared memory, along k and transposed, with each swizzle, and its descriptors,
-# against NumPy; the sanitizers say nothing.   cute.sh KEET-OPT
+# wgmma by CuTe's atoms: its layouts of shared memory, along k and transposed, with each swizzle, and its descriptors;
+# and a collective of CUTLASS with tensor copies for both blocks of a cluster, both against NumPy; the sanitizers say
+# nothing.   cute.sh KEET-OPT
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${KEET_CUTLASS:-}" ] || [ -d "$here/../../.deps/cutlass/include" ] || { echo "skipped: no CUTLASS (setup.sh --cutlass)"; exit 77; }
@@ -15,3 +16,5 @@ for swizzle in 0 32 64 128; do
         "$1" run --sanitize all "$kernel" | grep '^0 found'
     done
 done
+bash "$here/oracle.sh" "$1" "$here/cute/cutlass_collective.cu"
+"$1" run --sanitize all "$here/cute/cutlass_collective.cu" | grep '^0 found'

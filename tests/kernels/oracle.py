@@ -365,6 +365,8 @@ TENSOR = {
     "mma_u8_k16": of_columns(),
     "wgmma_bf16": of_columns(bf16),
     "wgmma_cute": of_columns(bf16),
+    "cutlass_collective": of_columns(bf16),
+    "tma_cute": of_columns(bf16),
     "wgmma_cluster": of_columns(bf16),
     "wmma_bf16": lambda a, s: gemm(a, s, bf16),
     "wmma_epilogue": gemm_epilogue,

@@ -98,9 +98,20 @@ static bool destinations(struct decoder *d, struct bulk *b, unsigned next)
         return false;
     if (!p->multicast)
         return true;
-    if (p->nr_operands <= next + 1)
+    const unsigned mask = next + 1 + b->im2col;
+    if (p->nr_operands <= mask)
         return decode_fail(d, "a mask of blocks is needed");
-    b->mask = decode_source(d, &p->operand[next + 1], 4);
+    b->mask = decode_source(d, &p->operand[mask], 4);
+    return !d->failed;
+}
+
+/* The offsets of an im2col load, behind its mbarrier: {w}, {w, h} or {w, h, d}. */
+static bool offsets(struct decoder *d, struct bulk *b, const struct ptx_operand *o)
+{
+    if (b->nr_dims < 3 || o->kind != PTX_OPERAND_VECTOR || o->nr != b->nr_dims - 2u)
+        return decode_fail(d, "another number of offsets than of dimensions of a pixel");
+    for (unsigned i = 0; i < o->nr; i++)
+        b->offset[i] = decode_source(d, &o->vec[i], 2);
     return !d->failed;
 }
 
@@ -109,9 +120,15 @@ static bool tensor(struct decoder *d, struct bulk *b)
     const struct ptx_inst *p = d->ptx;
     const bool loads = b->to == PTX_SHARED;
     const struct ptx_operand *map = &p->operand[loads ? 1 : 0], *smem = &p->operand[loads ? 0 : 1];
-    if (has(p, ".im2col") || has(p, ".gather") || has(p, ".scatter"))
+    if (has(p, ".gather") || has(p, ".scatter"))
         return decode_fail(d, "not known to the emulator");
-    if (p->nr_operands < 2 || !coordinates(d, b, map) || !destinations(d, b, 2))
+    b->im2col = has(p, ".im2col");
+    b->offset[0] = b->offset[1] = b->offset[2] = NO_ROW;
+    if (b->im2col && has(p, ".im2col_no_offs") == loads)
+        return decode_fail(d, "im2col loads have offsets, stores have none");
+    if (p->nr_operands < 2 || !coordinates(d, b, map) ||
+        (b->im2col && loads && (p->nr_operands < 4 || !offsets(d, b, &p->operand[3]))) ||
+        !destinations(d, b, 2))
         return decode_fail(d, "such operands");
     return loads ? finish(d, b, smem, map, NULL) : finish(d, b, map, smem, NULL);
 }
@@ -129,7 +146,7 @@ bool decode_bulk(struct decoder *d)
     }
     if (p->sub == PTX_SUB_PREFETCH) {
         decode_emit(d, false)->kind = INST_NOP;
-        return !has(p, ".im2col") || decode_unknown(d);
+        return true;
     }
     const bool reduces = p->sub == PTX_SUB_REDUCE,
                known = (b.to == PTX_SHARED && b.from == PTX_GLOBAL && !reduces) ||

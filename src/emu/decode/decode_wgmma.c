@@ -60,18 +60,18 @@ static bool registers(
 }
 
 /* imm-scale-a, imm-scale-b, and of 16-bit operands in shared memory imm-trans-a, imm-trans-b. */
-static bool immediates(struct decoder *d, struct wgmma *g)
+static bool immediates(struct decoder *d, struct wgmma *g, unsigned first)
 {
     const struct ptx_inst *p = d->ptx;
     const bool floats = p->type != PTX_S32, halves = g->bits == 16;
     const unsigned nr = !floats ? 0 : !halves ? 2 : g->a_in_regs ? 3 : 4;
     int64_t value[4];
-    if (p->nr_operands != 4 + nr)
+    if (p->nr_operands != first + nr)
         return decode_fail(d, "this number of operands");
     for (unsigned i = 0; i < nr; i++) {
-        if (p->operand[4 + i].kind != PTX_OPERAND_IMM)
+        if (p->operand[first + i].kind != PTX_OPERAND_IMM)
             return decode_fail(d, "a scale or transposition that is no constant");
-        value[i] = (int32_t)p->operand[4 + i].imm;
+        value[i] = (int32_t)p->operand[first + i].imm;
         if (i < 2 ? value[i] != 1 && value[i] != -1 : value[i] != 0 && value[i] != 1)
             return decode_fail(d, "such a scale or transposition");
     }
@@ -82,26 +82,45 @@ static bool immediates(struct decoder *d, struct wgmma *g)
     return true;
 }
 
+/* The metadata of a sparse A. All lanes have some where elements have eight bits. */
+static bool metadata(struct decoder *d, struct wgmma *g)
+{
+    const struct ptx_inst *p = d->ptx;
+    const uint64_t selector = p->operand[4].imm;
+    if (g->bits == 1)
+        return decode_fail(d, "sparse of one bit");
+    if (selector > (g->bits == 8 ? 0 : 1))
+        return decode_fail(d, "such a selector of sparsity");
+    g->selector = (uint8_t)selector;
+    g->meta = decode_source(d, &p->operand[3], 4);
+    return !d->failed;
+}
+
 static bool product(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
-    const struct ptx_operand *keeps = &p->operand[3];
+    const unsigned at = p->sparse ? 5 : 3; /* the operand scale-d */
+    const struct ptx_operand *keeps = &p->operand[at];
     struct wgmma g = {.n = p->n,
         .d = p->type,
         .a = p->type2,
         .b = p->type3,
         .satfinite = p->satfinite,
+        .sparse = p->sparse,
         .keeps_negated = keeps->negated};
     uint32_t rows[128];
     unsigned k = 0;
     bool ok_n = false;
-    if (!shape_of(p, &k, &ok_n) || !ok_n || p->m != 64 || p->k != k || p->nr_operands < 4)
+    if (!shape_of(p, &k, &ok_n) || !ok_n || p->m != 64 || p->k != k << p->sparse ||
+        p->nr_operands <= at)
         return decode_fail(d, "not a shape known to the emulator");
-    g.k = (uint16_t)k;
+    g.k = p->k;
+    g.depth = (uint16_t)k;
     g.bits = (uint8_t)bits_of(g.a);
     g.nr_d = (uint8_t)(p->type == PTX_F16 ? p->n / 4 : p->n / 2);
     g.a_in_regs = p->operand[1].kind == PTX_OPERAND_VECTOR;
-    if (!immediates(d, &g) || !registers(d, &p->operand[0], rows, g.nr_d, true) ||
+    if (!immediates(d, &g, at + 1) || (g.sparse && !metadata(d, &g)) ||
+        !registers(d, &p->operand[0], rows, g.nr_d, true) ||
         (g.a_in_regs && !registers(d, &p->operand[1], g.a_row, 4, false)))
         return false;
     g.d_row = decode_copy(d, rows, g.nr_d * sizeof(*rows));
@@ -112,7 +131,7 @@ static bool product(struct decoder *d)
     in->kind = INST_WGMMA;
     in->wgmma = decode_copy(d, &g, sizeof(g));
     if (p->type != PTX_S32)
-        decode_info(d)->flops = (uint16_t)(g.n * g.k);
+        decode_info(d)->flops = (uint16_t)(g.n * g.depth);
     return !d->failed;
 }
 

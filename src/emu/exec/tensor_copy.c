@@ -3,10 +3,11 @@
  *
  * The box begins at the coordinates that the instruction gives, innermost first; every step-th
  * element of it is copied. What lies outside of the array becomes zeros or NaN, and is not written.
- * PTX ISA 9.0, 5.5. Three things are as an H100 does them, and the manual says nothing of them: a
+ * PTX ISA 9.0, 5.5. Some things are as an H100 does them, and the manual says nothing of them: a
  * swizzled row begins a swizzle's width behind the one before, however short it is; the NaN is
- * 0x7ff7 in each two bytes, whatever the type; a load that does not begin at a multiple of 16 bytes
- * of its row is an illegal instruction. */
+ * 0x7ff7 in each two bytes, whatever the type; a load or a store that does not begin at a multiple
+ * of 16 bytes of its row is an illegal instruction, and so is a store of at most three dimensions
+ * that begins at a negative coordinate of its row (reductions take both). */
 #include "core/tensor_map.h"
 #include "emu/exec/copy.h"
 #include "emu/state/tensor.h"
@@ -21,6 +22,7 @@ enum { CHUNK = 16, SECTOR = 32, LINE = 128, SMEM_ALIGN = 128, MOST_ROW = 256 * 8
 struct boxes {
     struct tensor_map map;
     int32_t origin[TENSOR_MAP_DIMS];
+    uint16_t offset[TENSOR_MAP_PIXEL_DIMS]; /* im2col: from a pixel to what is copied */
     uint32_t extent[TENSOR_MAP_DIMS]; /* elements of the box that are copied, along each axis */
     unsigned each;                    /* bytes of an element */
     uint32_t row_bytes, nr_rows;
@@ -54,6 +56,9 @@ static bool read_map(const struct copy *c, struct boxes *b)
         return wrong(c, "the tensor map is not aligned to 64 bytes");
     if (!tensor_map_decode(&b->map, m->host + (at - m->base)))
         return wrong(c, "the 128 bytes are no tensor map, as cuTensorMapEncodeTiled makes it");
+    if (b->map.im2col != in->bulk->im2col)
+        return wrong(c, b->map.im2col ? "the tensor map is one of im2col, the copy one of tiles"
+                                      : "the tensor map is one of tiles, the copy one of im2col");
     return b->map.nr_dims == in->bulk->nr_dims ||
            wrong(c, "the tensor map has another number of dimensions");
 }
@@ -67,6 +72,11 @@ static void measure(struct copy *c, struct boxes *b)
         b->nr_rows *= d > 0 ? b->extent[d] : 1;
         b->origin[d] = ((const int32_t *)(c->w->file + c->in->bulk->coordinate[d]))[c->lane];
     }
+    for (unsigned d = 0; d < TENSOR_MAP_PIXEL_DIMS; d++) {
+        const uint32_t row = c->in->bulk->offset[d];
+        b->offset[d] =
+            row == NO_ROW ? 0 : (uint16_t)((const uint32_t *)(c->w->file + row))[c->lane];
+    }
     b->row_bytes = b->extent[0] * b->each;
     b->pitch = b->map.swizzle ? (uint32_t)CHUNK << b->map.swizzle : b->row_bytes;
     c->bytes = b->nr_rows * b->pitch;
@@ -78,11 +88,21 @@ static struct box_row row_at(const struct boxes *b, uint32_t number)
     const struct tensor_map *m = &b->map;
     const int64_t x = b->origin[0], left = (int64_t)m->size[0] - x;
     struct box_row r = {.address = m->address, .end = b->extent[0]};
+    int64_t at[TENSOR_MAP_DIMS];
     for (unsigned d = 1; d < m->nr_dims; d++) {
-        const int64_t at = b->origin[d] + (int64_t)(number % b->extent[d]) * m->step[d];
+        at[d] = b->origin[d];
+        if (m->im2col)
+            continue;
+        at[d] += (int64_t)(number % b->extent[d]) * m->step[d];
         number /= b->extent[d];
-        r.address += (uint64_t)at * m->stride_bytes[d];
-        if (at < 0 || (uint64_t)at >= m->size[d])
+    }
+    if (m->im2col)
+        tensor_map_pixel(m, number, at);
+    for (unsigned d = 1; d < m->nr_dims; d++) {
+        if (m->im2col && d < m->nr_dims - 1u)
+            at[d] += b->offset[d - 1];
+        r.address += (uint64_t)at[d] * m->stride_bytes[d];
+        if (at[d] < 0 || (uint64_t)at[d] >= m->size[d])
             r.end = 0;
     }
     r.address += (uint64_t)(x * (int64_t)b->each);
@@ -286,8 +306,11 @@ bool tensor_copy(struct copy *c)
     measure(c, &b);
     if (smem.address % SMEM_ALIGN)
         return copy_wrong(c, &smem, "misaligned: a tensor copy needs 128 bytes");
-    if (b.loads && (int64_t)b.origin[0] * b.each % CHUNK)
+    const bool plain = !in->bulk->atom;
+    if (plain && (int64_t)b.origin[0] * b.each % CHUNK)
         return wrong(c, "the first coordinate is no multiple of 16 bytes");
+    if (plain && !b.loads && b.origin[0] < 0 && b.map.nr_dims <= 3)
+        return wrong(c, "a store begins at a negative coordinate of its row");
     if (!find_buffer(c, &b) || !note_rows(c, &b))
         return false;
     if (b.loads)

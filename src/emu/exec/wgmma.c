@@ -2,11 +2,12 @@
  * A warp multiplies its 16 rows at once when it issues; a kernel that waits properly cannot tell
  * the difference. Sums are those of tensor.h.
  *
- * Operands in shared memory (PTX ISA 9.0, 9.7.15.5): a row of 32 bytes along k is two chunks of 16
- * bytes, and a descriptor says where chunks lie. Bits 0-13: where the matrix starts; 16-29: the
- * leading offset; 32-45: the stride offset, each in units of 16 bytes; 49-51: the base offset;
- * 62-63: the swizzle, 0 none, 1 of 128, 2 of 64, 3 of 32 bytes. Eight rows (with the transposition:
- * eight steps of k) of a width of W bytes, 16 where nothing is swizzled, make a brick:
+ * Operands in shared memory (PTX ISA 9.0, 9.7.15.5): a row of 32 bytes along k, 64 of B where A is
+ * sparse, is chunks of 16 bytes, and a descriptor says where chunks lie. Bits 0-13: where the
+ * matrix starts; 16-29: the leading offset; 32-45: the stride offset, each in units of 16 bytes;
+ * 49-51: the base offset; 62-63: the swizzle, 0 none, 1 of 128, 2 of 64, 3 of 32 bytes. Eight rows
+ * (with the transposition: eight steps of k) of a width of W bytes, 16 where nothing is swizzled,
+ * make a brick:
  *
  *   k along rows      row r at r % 8 * W + r / 8 * stride, its second chunk 16 bytes on, without a
  *                     swizzle at the leading offset
@@ -21,7 +22,14 @@
 #include "emu/sem/sums_cut.h"
 #include "emu/state/tensor.h"
 
-enum { ROWS = 16, MOST_N = 256, CHUNK = 16, GROUP_ROWS = 64 };
+enum {
+    ROWS = 16,
+    MOST_N = 256,
+    MOST_DEPTH = 64, /* of eight bits, sparse */
+    CHUNK = 16,
+    MOST_CHUNKS = 4, /* of a row along k: two of dense operands */
+    GROUP_ROWS = 64
+};
 
 /* A matrix in shared memory. */
 struct place {
@@ -177,13 +185,13 @@ static void widen_any(enum ptx_type type, const uint8_t *from, float *to)
 }
 
 /* A matrix of shared memory as out[k * width + row]. rows: of the warp's part. */
-static bool load_matrix(struct block_worker *k, struct warp *w, uint32_t pc, const struct wgmma *g,
-    enum ptx_type type, const struct place *p, unsigned rows, float *out)
+static bool load_matrix(struct block_worker *k, struct warp *w, uint32_t pc, enum ptx_type type,
+    unsigned bits, const struct place *p, unsigned rows, unsigned depth, float *out)
 {
-    const uint8_t *at[2 * MOST_N];
-    const unsigned per = CHUNK * 8u / g->bits; /* elements of a chunk */
-    const unsigned nr_major = p->trans ? g->k : rows,
-                   nr_minor = p->trans ? (rows + per - 1) / per : 2;
+    const uint8_t *at[MOST_CHUNKS * MOST_N];
+    const unsigned per = CHUNK * 8u / bits; /* elements of a chunk */
+    const unsigned nr_major = p->trans ? depth : rows,
+                   nr_minor = ((p->trans ? rows : depth) + per - 1) / per;
     float one[CHUNK];
     if (!find_chunks(k, w, pc, p, nr_major, nr_minor, at))
         return false;
@@ -286,45 +294,82 @@ static void scatter_d(struct warp *w, const struct wgmma *g, const double *d)
     }
 }
 
-/* Whole numbers of these sizes are exact in double: 32 products of 16 bits and an addend of 32. */
-static void multiply(const struct wgmma *g, const float *a, const float *b, double *d)
+/* Row i of D: the sum over p of a[p * ROWS + i] and b's row p. f16, bf16 and tf32: as the chip's,
+ * with the exponents of b. Whole numbers of these sizes are exact in double: 32 products of 16 bits
+ * and an addend of 32. */
+static void multiply_row(
+    const struct wgmma *g, unsigned i, const float *a, const float *b, const int32_t *eb, double *d)
 {
-    const unsigned n = g->n, depth = g->k;
+    const unsigned n = g->n;
     const double sign = g->negate_a != g->negate_b ? -1 : 1;
-    for (unsigned i = 0; i < ROWS; i++) {
-        double *z = d + (size_t)i * n;
-        for (unsigned p = 0; p < depth; p += 4) {
-            const float *y = b + (size_t)p * n;
-            double x[4];
-            for (unsigned q = 0; q < 4; q++)
-                x[q] = sign * (double)a[(size_t)(p + q) * ROWS + i];
-            IVDEP
-            for (unsigned j = 0; j < n; j++) {
-                double v = z[j];
-                v += x[0] * (double)y[j];
-                v += x[1] * (double)y[j + n];
-                v += x[2] * (double)y[j + 2 * (size_t)n];
-                v += x[3] * (double)y[j + 3 * (size_t)n];
-                z[j] = v;
-            }
+    double *z = d + (size_t)i * n;
+    float x[32];
+    int32_t ex[32];
+    for (unsigned p = 0; p < g->depth; p++)
+        x[p] = a[(size_t)p * ROWS + i];
+    if (g->bits >= 16) {
+        sums_exponents(x, g->depth, sums_least(g->a), ex);
+        sums_cut(n, g->depth, x, ex, b, eb, sign, g->d == PTX_F32, z);
+        return;
+    }
+    for (unsigned p = 0; p < g->depth; p += 4) {
+        const float *y = b + (size_t)p * n;
+        double f[4];
+        for (unsigned q = 0; q < 4; q++)
+            f[q] = sign * (double)x[p + q];
+        IVDEP
+        for (unsigned j = 0; j < n; j++) {
+            double v = z[j];
+            v += f[0] * (double)y[j];
+            v += f[1] * (double)y[j + n];
+            v += f[2] * (double)y[j + 2 * (size_t)n];
+            v += f[3] * (double)y[j + 3 * (size_t)n];
+            z[j] = v;
         }
     }
 }
 
-/* f16, bf16 and tf32: sums as the chip's. */
-static void multiply_cut(const struct wgmma *g, const float *a, const float *b, double *d)
+static void multiply(const struct wgmma *g, const float *a, const float *b, double *d)
 {
-    const int least = sums_least(g->a);
-    const double sign = g->negate_a != g->negate_b ? -1 : 1;
     int32_t eb[32 * MOST_N];
-    sums_exponents(b, g->n * g->k, least, eb);
+    if (g->bits >= 16)
+        sums_exponents(b, g->n * g->k, sums_least(g->a), eb);
+    for (unsigned i = 0; i < ROWS; i++)
+        multiply_row(g, i, a, b, eb, d);
+}
+
+/* --- sparse (PTX ISA 9.0, 9.7.15.5.2) --- */
+
+/* Which step of k element p of row i of a sparse A has. Four bits of metadata stand for a chunk of
+ * four elements, of which two are there, each with two bits; of tf32 for one of two. Of 16 and 32
+ * bits a lane has 16 bits of its row in the low half, of the row 8 on in the high one, and a pair
+ * of lanes has the two halves of k; of 8 bits the four lanes have a row, the row 8 on, and these of
+ * the other half. */
+static unsigned step_of(const struct wgmma *g, const uint32_t *meta, unsigned i, unsigned p)
+{
+    const unsigned per = g->bits == 32 ? 1 : 2, chunk = p / per, half = g->bits == 8 ? 8 : 4,
+                   lane = i % 8 * 4 + (g->bits == 8 ? chunk / half * 2 + i / 8
+                                                    : g->selector * 2 + chunk / half),
+                   shift = (g->bits == 8 ? 0 : i / 8 * 16) + chunk % half * 4,
+                   four = meta[lane] >> shift & 15;
+    if (g->bits == 32)
+        return 2 * chunk + (four >> 1 & 1);
+    return 4 * chunk + (four >> p % 2 * 2 & 3);
+}
+
+static void multiply_sparse(
+    const struct warp *w, const struct wgmma *g, const float *a, const float *b, double *d)
+{
+    const uint32_t *meta = (const uint32_t *)(w->file + g->meta);
+    float picked[32 * MOST_N];
+    int32_t eb[32 * MOST_N];
     for (unsigned i = 0; i < ROWS; i++) {
-        float x[32];
-        int32_t ex[32];
-        for (unsigned p = 0; p < g->k; p++)
-            x[p] = a[(size_t)p * ROWS + i];
-        sums_exponents(x, g->k, least, ex);
-        sums_cut(g->n, g->k, x, ex, b, eb, sign, g->d == PTX_F32, d + (size_t)i * g->n);
+        for (unsigned p = 0; p < g->depth; p++)
+            memcpy(picked + (size_t)p * g->n, b + (size_t)step_of(g, meta, i, p) * g->n,
+                g->n * sizeof(*b));
+        if (g->bits >= 16)
+            sums_exponents(picked, g->n * g->depth, sums_least(g->a), eb);
+        multiply_row(g, i, a, picked, eb, d);
     }
 }
 
@@ -382,7 +427,7 @@ bool wgmma_step(
     const struct wgmma *g = in->wgmma;
     struct place pa = place_of(uniform(w, g->a_desc), g->trans_a),
                  pb = place_of(uniform(w, g->b_desc), g->trans_b);
-    float a[32 * ROWS], b[32 * MOST_N];
+    float a[32 * ROWS], b[MOST_DEPTH * MOST_N];
     double d[ROWS * MOST_N];
     bool keeps = *(const uint32_t *)(w->file + g->keeps) & 1;
     if (mask != ~0u)
@@ -402,11 +447,14 @@ bool wgmma_step(
     } else {
         if (g->a_in_regs)
             gather_a(w, g, a);
-        else if (!load_matrix(k, w, pc, g, g->a, &pa, ROWS, a))
+        else if (!load_matrix(k, w, pc, g->a, g->bits, &pa, ROWS, g->depth, a))
             return false;
-        if (!load_matrix(k, w, pc, g, g->b, &pb, g->n, b))
+        if (!load_matrix(k, w, pc, g->b, g->bits, &pb, g->n, g->k, b))
             return false;
-        (g->bits >= 16 ? multiply_cut : multiply)(g, a, b, d);
+        if (g->sparse)
+            multiply_sparse(w, g, a, b, d);
+        else
+            multiply(g, a, b, d);
     }
     scatter_d(w, g, d);
     return true;

@@ -40,9 +40,10 @@ enum tensor_kind {
 
 /* wgmma.mma_async, PTX ISA 9.0, 9.7.15. Each of a warpgroup's four warps multiplies its 16 of the
  * 64 rows; with D and A in registers laid out as of mma.m16n8 tiles, the warps need nothing of each
- * other. A shared-memory operand is named by a descriptor, which wgmma.c explains. */
+ * other. A shared-memory operand is named by a descriptor, which wgmma.c explains. Sparse (.sp): A
+ * has half of each row's elements, and the metadata of 32 bits a lane says which. */
 struct wgmma {
-    uint16_t n, k;
+    uint16_t n, k, depth; /* k: of B; depth: of A, k / 2 where A is sparse */
     enum ptx_type d, a, b;
     const uint32_t *d_row; /* nr_d registers */
     uint8_t nr_d, bits;    /* bits of an element of a and b */
@@ -50,6 +51,9 @@ struct wgmma {
     uint32_t a_row[4];       /* registers of A */
     uint32_t a_desc, b_desc; /* 64-bit rows */
     uint32_t keeps;          /* predicate word: is the product added to d? */
+    bool sparse;
+    uint8_t selector; /* which pair of four lanes has the metadata */
+    uint32_t meta;    /* its row */
     bool keeps_negated, negate_a, negate_b, trans_a, trans_b, satfinite;
 };
 
@@ -58,13 +62,14 @@ struct wgmma {
  * other shared address in in->a or in->b, and their bytes in in->c. */
 struct bulk {
     enum ptx_space from, to;
-    bool tensor, multicast;
+    bool tensor, multicast, im2col;
     uint32_t mask; /* multicast: row of the ranks' mask */
     uint32_t bar;  /* row of the mbarrier's address, or NO_ROW */
     int64_t bar_imm;
     bool bar32;
     uint8_t nr_dims;
     uint32_t coordinate[5]; /* rows */
+    uint32_t offset[3];     /* im2col loads: rows of 16 bits, of w, h, d; else NO_ROW */
     enum ptx_atom atom;     /* reductions */
     enum ptx_type type;
 };

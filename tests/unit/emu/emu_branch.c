@@ -158,10 +158,39 @@ static void what_is_no_list_is_bad_ptx(void **state)
     }
 }
 
+/* A loop that lanes leave only by a jump to the function's end, and whose latch does not stand
+ * last: what only lane 0 does is over where all lanes meet, at the latch. */
+static void an_endless_loop_meets_at_its_latch(void **state)
+{
+    uint32_t out[32][2] = {0};
+    struct bench b;
+    (void)state;
+    bench_init(&b,
+        PTX_HEAD
+        ".visible .entry k(.param .u64 p0)\n{\n.reg .b64 A;\n.reg .b32 L, N, M, V;\n"
+        ".reg .pred P;\nld.param.u64 A, [p0];\nmov.u32 L, %tid.x;\nmad.wide.u32 A, L, 8, A;\n"
+        "mov.b32 N, 0;\nmov.b32 V, 0;\nbra HEAD;\n"
+        "LATCH:\nactivemask.b32 M;\nbar.sync 0;\nst.global.v2.b32 [A], {V, M};\n"
+        "add.u32 N, N, 1;\n"
+        "HEAD:\nsetp.eq.u32 P, N, 3;\n@P bra DONE;\n"
+        "setp.ne.u32 P, L, 0;\n@P bra LATCH;\nadd.u32 V, V, 1;\nbra LATCH;\n"
+        "DONE:\nret;\n}\n",
+        1);
+    bench_buffer(&b, out, sizeof(out));
+    bench_run_ok(&b, 1, 32);
+    bench_read(&b, 0, out, sizeof(out));
+    for (uint32_t l = 0; l < 32; l++) {
+        assert_int_equal(out[l][0], l == 0 ? 3 : 0);
+        assert_int_equal(out[l][1], 0xffffffff);
+    }
+    bench_finish(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(lanes_go_where_their_index_says),
         cmocka_unit_test(an_index_past_the_list_is_a_fault),
-        cmocka_unit_test(what_is_no_list_is_bad_ptx)};
+        cmocka_unit_test(what_is_no_list_is_bad_ptx),
+        cmocka_unit_test(an_endless_loop_meets_at_its_latch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

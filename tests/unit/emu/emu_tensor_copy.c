@@ -12,6 +12,7 @@ struct params {
     uint64_t out;
     int32_t origin[5];
     uint32_t bytes;
+    uint16_t shift[4]; /* im2col */
 };
 
 static uint8_t array[ARRAY], got[4 * SMEM], want[SMEM];
@@ -29,7 +30,9 @@ static void open_kernel(struct bench *b, const char *copy, bool loads, unsigned 
     snprintf(ptx, sizeof(ptx),
         PTX_HEAD ".extern .shared .align 1024 .b8 s[];\n"
                  ".visible .entry k(.param .align 64 .b8 map[128], .param .u64 p, "
-                 ".param .align 4 .b8 o[20], .param .u32 nr)\n.reqnctapercluster %u, 1, 1\n{\n"
+                 ".param .align 4 .b8 o[20], .param .u32 nr, .param .align 2 .b8 f[8])\n"
+                 ".reqnctapercluster %u, 1, 1\n{\n.reg .b16 h<3>;\n"
+                 "ld.param.u16 h0, [f];\nld.param.u16 h1, [f+2];\nld.param.u16 h2, [f+4];\n"
                  ".reg .b32 T, S, M, N, V, W, R, x<5>;\n.reg .b64 A, B, C;\n.reg .pred P, Q;\n"
                  "mov.b64 C, map;\ncvta.param.u64 C, C;\nld.param.u64 A, [p];\n"
                  "ld.param.u32 N, [nr];\nld.param.s32 x0, [o];\nld.param.s32 x1, [o+4];\n"
@@ -237,7 +240,10 @@ static void run_store(const char *opcode, unsigned dims, unsigned type,
         if (tensor_map_check(&m))
             continue;
         memcpy(p.origin, origins[i / 20], sizeof(p.origin));
-        p.origin[0] += dims == 2 && i % 40 == 39 ? 3 : 0;
+        const bool reduces = each == want_reduction;
+        p.origin[0] += reduces && dims == 2 && i % 40 == 39 ? 3 : 0;
+        if (!reduces && dims <= 3 && p.origin[0] < 0) /* see faults() */
+            continue;
         tensor_map_encode(&m, p.map);
         shuffle(want, SMEM, i);
         emu_write(b.emu, b.buffer[0], array, sizeof(array), &b.err);
@@ -272,6 +278,118 @@ static void stores(void **state)
     operation = 'i';
     run_store("cp.reduce.async.bulk.tensor.2d.global.shared::cta.inc.bulk_group", 2, TENSOR_MAP_U32,
         want_reduction);
+}
+
+/* --- im2col --- */
+
+/* A convolution's input as CUTLASS maps it: w, h and d begin `pad` outside, and end where the
+ * filter's last element ends `pad` outside. */
+static struct tensor_map image_of(const struct bench *b, unsigned spatial, unsigned i)
+{
+    static const uint64_t sizes[] = {24, 7, 6, 3};
+    const unsigned filter = 1 + i % 3, pad = filter / 2;
+    struct tensor_map m = {.address = b->buffer[0],
+        .nr_dims = (uint8_t)(spatial + 2),
+        .type = TENSOR_MAP_BF16,
+        .swizzle = (uint8_t)(i / 3 % 4),
+        .fill = i / 2 % 2,
+        .im2col = true,
+        .box = {i % 2 ? 8 : 16, i % 4 ? 24 : 37}};
+    uint64_t stride = 2;
+    if (m.swizzle == 1)
+        m.box[0] = 16;
+    for (unsigned d = 0; d < m.nr_dims; d++) {
+        m.size[d] = d == m.nr_dims - 1u ? 4 : sizes[d];
+        m.step[d] = d > 0 && d <= spatial ? 1 + (i / 12 + d) % 2 : 1;
+        m.stride_bytes[d] = stride;
+        stride *= m.size[d];
+        if (d > 0 && d <= spatial) {
+            m.lower[d - 1] = (int16_t)-pad;
+            m.upper[d - 1] = (int16_t)(pad - (filter - 1));
+        }
+    }
+    return m;
+}
+
+/* All pixels of the bounding box in their order, from the first one on; of each the element that
+ * the offsets lead to. */
+static unsigned walk_pixels(const struct tensor_map *m, const int32_t *origin, const int *offset,
+    void (*each)(const struct tensor_map *m, int64_t from, uint32_t to))
+{
+    const unsigned last = m->nr_dims - 1u, bytes = tensor_map_type_bytes(m->type);
+    const uint32_t width = 1u << m->swizzle, pitch = width > 1 ? width * 16 : m->box[0] * bytes;
+    int64_t at[5] = {0};
+    for (unsigned d = 0; d <= last; d++)
+        at[d] = origin[d];
+    for (uint32_t pixel = 0; pixel < m->box[1]; pixel++) {
+        for (uint32_t c = 0; c < m->box[0]; c++) {
+            bool inside = at[0] + c < (int64_t)m->size[0];
+            int64_t from = (at[0] + c) * bytes;
+            for (unsigned d = 1; d <= last; d++) {
+                const int64_t x = at[d] + (d < last ? offset[d - 1] : 0);
+                inside = inside && x >= 0 && x < (int64_t)m->size[d];
+                from += x * (int64_t)m->stride_bytes[d];
+            }
+            const uint32_t to = pixel * pitch + c * bytes, line = to / 128, chunk = to % 128 / 16;
+            each(m, inside ? from : -1, line * 128 + (chunk ^ (line % width)) * 16 + to % 16);
+        }
+        for (unsigned d = 1; d <= last; d++) {
+            at[d] += m->step[d];
+            if (d == last || at[d] < (int64_t)m->size[d] + m->upper[d - 1])
+                break;
+            at[d] = m->lower[d - 1];
+        }
+    }
+    return m->box[0] * m->box[1] * bytes;
+}
+
+static void im2col(void **state)
+{
+    static const char *const shifts[] = {"{h0}", "{h0, h1}", "{h0, h1, h2}"};
+    unsigned nr = 0;
+    for (unsigned spatial = 1; spatial <= 3; spatial++) {
+        for (unsigned stores = 0; stores < 2; stores++) {
+            struct bench b;
+            char copy[500];
+            snprintf(copy, sizeof(copy),
+                stores ? "@P cp.async.bulk.tensor.%s.global.shared::cta.im2col_no_offs.bulk_group "
+                         "[C, %s], [S];%s"
+                       : "@P cp.async.bulk.tensor.%s.shared::cluster.global.im2col"
+                         ".mbarrier::complete_tx::bytes [S], [C, %s], [M], %s;",
+                names[spatial + 1], coords[spatial + 1], stores ? "" : shifts[spatial - 1]);
+            shuffle(array, sizeof(array), spatial);
+            open_kernel(&b, copy, !stores, 1);
+            for (unsigned i = 0; i < 48; i++) {
+                static uint8_t after[ARRAY];
+                struct params p = {.origin = {8 * (int)(i % 2)}};
+                struct tensor_map m = image_of(&b, spatial, i);
+                int offset[3] = {0};
+                for (unsigned d = 0; d < spatial; d++) {
+                    const int places = (int)m.size[d + 1] + m.upper[d] - m.lower[d];
+                    p.origin[d + 1] = m.lower[d] + (int)(i * 7 / (d + 1)) % places /
+                                                       (int)m.step[d + 1] * (int)m.step[d + 1];
+                    offset[d] = stores ? 0 : (int)(i / (d + 1) % (1 + i % 3));
+                    p.shift[d] = (uint16_t)offset[d];
+                }
+                p.origin[spatial + 1] = (int)(i % 4);
+                m.fill = stores ? 0 : m.fill;
+                assert_null(tensor_map_check(&m));
+                tensor_map_encode(&m, p.map);
+                shuffle(want, SMEM, i);
+                emu_write(b.emu, b.buffer[0], array, sizeof(array), &b.err);
+                emu_write(b.emu, b.buffer[1], want, SMEM, &b.err);
+                p.bytes = walk_pixels(&m, p.origin, offset, stores ? want_store : want_load);
+                if (launch(&b, &p, 1, i % 8 == 0) != VERDICT_OK)
+                    fail_msg("%u dimensions, case %u: %s", spatial, i, b.result.text);
+                bench_read(&b, stores ? 0 : 1, stores ? after : got, stores ? ARRAY : SMEM);
+                if (stores ? memcmp(after, array, ARRAY) : memcmp(got, want, SMEM))
+                    fail_msg("%u dimensions, case %u, %s", spatial, i, stores ? "store" : "load");
+                nr++;
+            }
+            bench_finish(&b);
+        }
+    }
+    print_message("%u columns of pixels\n", nr);
 }
 
 /* Counts by hand: a box of 64 x 8 bf16 are 8 rows of 128 bytes, from a byte 64 of a line on, in an
@@ -473,15 +591,20 @@ static void faults(void **state)
     static const char load[] =
         "@P cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [S+%u], "
         "[C%s, {x0, x1}], [M];";
+    static const char store[] =
+        "@P cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [C, {x0, x1}], [S+%u];";
     static const struct {
         unsigned at;
-        const char *map, *says;
+        const char *map, *says; /* NULL: a store */
         uint64_t size1;
         uint32_t bytes;
-        uint8_t dims, x;
+        uint8_t dims;
+        int8_t x;
     } cases[] = {
         {64, "", "misaligned: a tensor copy needs 128 bytes", 20, 2048, 2, 0},
         {0, "", "the first coordinate is no multiple of 16 bytes", 20, 2048, 2, 3},
+        {0, NULL, "the first coordinate is no multiple of 16 bytes", 20, 0, 2, 3},
+        {0, NULL, "a store begins at a negative coordinate of its row", 20, 0, 2, -4},
         {0, "+32", "the tensor map is not aligned to 64 bytes", 20, 2048, 2, 0},
         {0, "+128", "the 128 bytes are no tensor map", 20, 2048, 2, 0},
         {0, "", "the tensor map has another number of dimensions", 20, 2048, 1, 0},
@@ -494,8 +617,9 @@ static void faults(void **state)
         struct bench b;
         char copy[400];
         struct params p = {.bytes = cases[i].bytes};
-        snprintf(copy, sizeof(copy), load, cases[i].at, cases[i].map);
-        open_kernel(&b, copy, true, 1);
+        const bool loads = cases[i].map != NULL;
+        snprintf(copy, sizeof(copy), loads ? load : store, cases[i].at, cases[i].map);
+        open_kernel(&b, copy, loads, 1);
         struct tensor_map m = {.address = b.buffer[0],
             .nr_dims = cases[i].dims,
             .type = TENSOR_MAP_F32,
@@ -516,7 +640,8 @@ static void faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loads), cmocka_unit_test(stores),
-        cmocka_unit_test(counts), cmocka_unit_test(multicast), cmocka_unit_test(plain_reductions),
-        cmocka_unit_test(changed_maps), cmocka_unit_test(faults)};
+        cmocka_unit_test(im2col), cmocka_unit_test(counts), cmocka_unit_test(multicast),
+        cmocka_unit_test(plain_reductions), cmocka_unit_test(changed_maps),
+        cmocka_unit_test(faults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,14 @@
 
 #include <math.h>
 
-enum { SMEM = 96 << 10, MOST_REGS = 128, THREADS = 128, MOST_K = 256, MOST_N = 256 };
+enum {
+    SMEM = 96 << 10,
+    MOST_REGS = 128,
+    THREADS = 128,
+    MOST_K = 256,
+    MOST_N = 256,
+    MOST_SPARSE = 64
+};
 
 enum kind { F16, BF16, TF32, E4M3, E5M2, S8, U8, B1, NR_KINDS };
 static const struct {
@@ -20,6 +27,8 @@ struct form {
     unsigned n;
     bool regs, satfinite, trans_a, trans_b;
     int sign_a, sign_b;
+    bool sparse;
+    unsigned selector;
 };
 
 static uint64_t state = 88172645463325252u;
@@ -98,10 +107,10 @@ static struct layout canonical(unsigned swizzle, bool trans, uint32_t leading, u
 {
     const uint32_t w = 1u << swizzle;
     struct layout y = {.bits = swizzle};
-    if (!trans && swizzle == 0) /* ((8,n),2):((1,SBO),LBO) */
-        y = (struct layout){{8, 2}, {1, leading}, {stride, 0}, 0};
+    if (!trans && swizzle == 0) /* ((8,n),2):((1,SBO),LBO); where A is sparse 4 of B, not 2 */
+        y = (struct layout){{8, 4}, {1, leading}, {stride, 0}, 0};
     else if (!trans) /* ((8,n),2):((W,SBO),1) */
-        y = (struct layout){{8, 2}, {w, 1}, {stride, 0}, swizzle};
+        y = (struct layout){{8, 4}, {w, 1}, {stride, 0}, swizzle};
     else if (swizzle == 0) /* ((1,n),(8,k)):((X,SBO),(1,LBO)) */
         y = (struct layout){{1, 8}, {0, 1}, {stride, leading}, 0};
     else /* ((W,n),(8,k)):((1,LBO),(W,SBO)) */
@@ -150,7 +159,7 @@ static uint32_t pack_tight(struct matrix *m, unsigned gap)
     const uint32_t eights = m->rows / 8 ? m->rows / 8 : 1;
     if (!m->trans && m->swizzle == 0) {
         m->leading = 8 + gap; /* bricks of 8 rows beside each other */
-        m->stride = 2 * m->leading;
+        m->stride = m->k * bits / 128 * m->leading;
         return eights * m->stride;
     }
     if (!m->trans) {
@@ -216,7 +225,7 @@ static void write_ptx(const struct form *f, char *ptx, size_t room)
         ".extern .shared .align 1024 .b8 s[];\n"
         ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, "
         ".param .u64 pa, .param .u64 pb, .param .u32 pk)\n{\n.reg .b32 T, S, U, V, d<128>, a<4>;\n"
-        ".reg .b64 A, B, C, DA, DB, BASE;\n.reg .pred P, Q;\n"
+        ".reg .b64 A, B, C, DA, DB, BASE;\n.reg .b32 E;\n.reg .pred P, Q;\n"
         "ld.param.u64 A, [p0];\nld.param.u64 B, [p1];\nld.param.u64 C, [p2];\n"
         "ld.param.u64 DA, [pa];\nld.param.u64 DB, [pb];\nld.param.u32 U, [pk];\n"
         "setp.ne.u32 P, U, 0;\nmov.u32 T, %tid.x;\nshl.b32 V, T, 4;\n"
@@ -228,18 +237,21 @@ static void write_ptx(const struct form *f, char *ptx, size_t room)
         /* The descriptors are made for shared memory at 0; on a chip it begins at 1024. */
         "mov.u32 S, s;\nshr.u32 S, S, 4;\ncvt.u64.u32 BASE, S;\n"
         "add.u64 DA, DA, BASE;\nadd.u64 DB, DB, BASE;\n"
-        "mul.wide.u32 A, T, 16;\nadd.u64 A, C, A;\n"
+        "mul.wide.u32 A, T, 32;\nadd.u64 A, C, A;\nld.global.u32 E, [A+16];\n"
         "ld.global.v4.u32 {a0, a1, a2, a3}, [A];\nmul.wide.u32 A, T, 512;\n"
         "add.u64 B, B, A;\n");
     for (unsigned i = 0; i < nr; i++)
         n += snprintf(ptx + n, room - (size_t)n, "ld.global.u32 d%u, [B+%u];\n", i, 4 * i);
     n += snprintf(ptx + n, room - (size_t)n,
-        "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n%uk%u.%s.%s.%s%s%s {", f->n,
-        kinds[f->a].k, f->d, kinds[f->a].name, kinds[f->b].name, f->satfinite ? ".satfinite" : "",
-        f->a == B1 ? ".and.popc" : "");
+        "wgmma.fence.sync.aligned;\nwgmma.mma_async%s.sync.aligned.m64n%uk%u.%s.%s.%s%s%s {",
+        f->sparse ? ".sp" : "", f->n, kinds[f->a].k << f->sparse, f->d, kinds[f->a].name,
+        kinds[f->b].name, f->satfinite ? ".satfinite" : "", f->a == B1 ? ".and.popc" : "");
     for (unsigned i = 0; i < nr; i++)
         n += snprintf(ptx + n, room - (size_t)n, "%sd%u", i ? ", " : "", i);
-    n += snprintf(ptx + n, room - (size_t)n, "}, %s, DB, P", f->regs ? "{a0, a1, a2, a3}" : "DA");
+    n += snprintf(ptx + n, room - (size_t)n, "}, %s, DB", f->regs ? "{a0, a1, a2, a3}" : "DA");
+    if (f->sparse)
+        n += snprintf(ptx + n, room - (size_t)n, ", E, %u", f->selector);
+    n += snprintf(ptx + n, room - (size_t)n, ", P");
     if (f->d[0] == 'f')
         n += snprintf(ptx + n, room - (size_t)n, ", %d, %d", f->sign_a, f->sign_b);
     if (kinds[f->a].bits == 16 && !f->regs)
@@ -255,7 +267,9 @@ static void write_ptx(const struct form *f, char *ptx, size_t room)
 
 static struct matrix a, b;
 static uint8_t smem[SMEM];
-static uint32_t d_regs[THREADS][MOST_REGS], out_regs[THREADS][MOST_REGS], a_regs[THREADS][4];
+static uint32_t d_regs[THREADS][MOST_REGS], out_regs[THREADS][MOST_REGS];
+static uint32_t a_regs[THREADS][8];          /* four of A, then the metadata where A is sparse */
+static uint8_t step_of[64][MOST_SPARSE / 2]; /* the step of k of each element of a sparse A */
 
 /* Register i of A of a thread: rows lane / 4 (+ 8), four bytes of k. */
 static void fill_a_regs(void)
@@ -271,13 +285,49 @@ static void fill_a_regs(void)
     }
 }
 
+/* Of each chunk of four elements two, of tf32 of each two one; a chunk has four bits. */
+static unsigned draw_chunk(const struct form *f, unsigned row, unsigned chunk)
+{
+    static const uint8_t pairs[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+    const uint8_t *pair = pairs[draw() % 6];
+    if (f->a == TF32) {
+        step_of[row][chunk] = (uint8_t)(2 * chunk + (pair[0] & 1));
+        return pair[0] & 1 ? 14 : 4;
+    }
+    for (unsigned i = 0; i < 2; i++)
+        step_of[row][2 * chunk + i] = (uint8_t)(4 * chunk + pair[i]);
+    return pair[0] | (unsigned)pair[1] << 2;
+}
+
+/* The metadata as CuTe's ELayout_64x64, _64x32 and _64x16 have it
+ * (mma_traits_sm90_gmma_sparse.hpp): of a thread (t0, t1, t2, t3) : (2, 2, 8, 4) and its values, by
+ * row and step. */
+static void draw_metadata(const struct form *f)
+{
+    const unsigned bits = kinds[f->a].bits, of_chunk = bits == 32 ? 2 : 4, k = 2 * kinds[f->a].k;
+    for (unsigned t = 0; t < THREADS; t++) {
+        const unsigned t0 = t % 2, t1 = t / 2 % 2, row = t / 4 % 8 + t / 32 * 16;
+        a_regs[t][4] = draw();
+        if (bits > 8 && t1 != f->selector) /* nobody reads it */
+            continue;
+        a_regs[t][4] = 0;
+        for (unsigned i = 0; i < 8; i++)
+            a_regs[t][4] |=
+                (bits == 8 ? draw_chunk(f, row + 8 * t0, t1 * 8 + i)
+                           : draw_chunk(f, row + i / 4 * 8, t0 * k / 2 / of_chunk + i % 4))
+                << 4 * i;
+    }
+}
+
 static void expect_product(const struct form *f, bool keeps, const char *what)
 {
     const bool half = strcmp(f->d, "f16") == 0;
     static double va[64 * MOST_K], vb[MOST_N * MOST_K];
-    const unsigned k = a.k;
-    for (unsigned i = 0; i < 64 * k; i++)
-        va[i] = value_of(a.kind, a.v[i]) * f->sign_a;
+    const unsigned k = b.k;
+    memset(va, 0, sizeof(va));
+    for (unsigned i = 0; i < 64 * a.k; i++)
+        va[i / a.k * k + (f->sparse ? step_of[i / a.k][i % a.k] : i % a.k)] =
+            value_of(a.kind, a.v[i]) * f->sign_a;
     for (unsigned i = 0; i < f->n * k; i++)
         vb[i] = value_of(b.kind, b.v[i]) * f->sign_b;
     for (unsigned row = 0; row < 64; row++) {
@@ -304,7 +354,7 @@ static void expect_product(const struct form *f, bool keeps, const char *what)
 static void draw_matrices(const struct form *f)
 {
     a.kind = f->a, a.rows = 64, a.k = kinds[f->a].k, a.trans = f->trans_a;
-    b.kind = f->b, b.rows = f->n, b.k = a.k, b.trans = f->trans_b;
+    b.kind = f->b, b.rows = f->n, b.k = a.k << f->sparse, b.trans = f->trans_b;
     for (unsigned i = 0; i < 64 * a.k; i++)
         a.v[i] = draw_element(f->a);
     for (unsigned i = 0; i < f->n * b.k; i++)
@@ -327,6 +377,8 @@ static void run_placed(struct bench *k, const struct form *f, bool keeps, const 
     put(&a, smem);
     put(&b, smem);
     fill_a_regs();
+    if (f->sparse)
+        draw_metadata(f);
     params.p[3] = descriptor(&a);
     params.p[4] = descriptor(&b);
     emu_write(k->emu, k->buffer[0], smem, sizeof(smem), &k->err);
@@ -371,6 +423,8 @@ static void run_form(struct form f)
     open_form(&k, &f, what, sizeof(what));
     draw_matrices(&f);
     a.swizzle = nr_forms % 4, b.swizzle = nr_forms / 4 % 4;
+    if (f.sparse && b.swizzle == 1 && !f.trans_b) /* 64 bytes of a row need as wide a swizzle */
+        b.swizzle = 2;
     a.start = 0;
     b.start = 16 * ((pack_tight(&a, 0) + 63) / 64 * 64);
     pack_tight(&b, 0);
@@ -414,6 +468,33 @@ static void every_shape(void **unused)
         }
     }
     print_message("%u forms\n", nr_forms);
+}
+
+static void sparse(void **unused)
+{
+    const unsigned before = nr_forms;
+    for (unsigned n = 8; n <= 256; n += 8) {
+        for (unsigned i = 0; i < 4; i++) {
+            const struct form at = {
+                .n = n, .regs = i & 1, .selector = i >> 1, .sparse = true, .sign_b = i ? 1 : -1};
+            struct form f = at;
+            f.d = n % 16 ? "f32" : "f16", f.a = f.b = F16;
+            f.trans_a = !f.regs && n % 3 == 0, f.trans_b = n % 5 == 0;
+            run_form(f);
+            f.d = "f32", f.a = f.b = BF16;
+            run_form(f);
+            f.trans_a = f.trans_b = false, f.a = f.b = TF32;
+            run_form(f);
+            f.selector = 0, f.a = n & 8 ? E4M3 : E5M2, f.b = i & 2 ? E4M3 : E5M2;
+            run_form(f);
+            if (n % 16 && n != 8 && n != 24)
+                continue;
+            f.d = "s32", f.a = i & 2 ? S8 : U8, f.b = n & 32 ? S8 : U8, f.satfinite = n & 64,
+            f.sign_b = 1;
+            run_form(f);
+        }
+    }
+    print_message("%u forms\n", nr_forms - before);
 }
 
 /* Each swizzle of both operands, along k and transposed, with tight and with wide offsets, from
@@ -478,8 +559,15 @@ static void refused(void **unused)
             "such a scale"},
         {"wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {d0,d1,d2,d3}, D, D, P, 1, 1, 0, 0;",
             "this number of operands"},
-        {"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {d0,d1,d2,d3}, D, D, P, 1, 1;",
-            "wgmma"},
+        {"wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.f16.f16 {d0,d1,d2,d3}, D, D, d4, 0, P, 1, "
+         "1, 0, 0;",
+            "not a shape"},
+        {"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {d0,d1,d2,d3}, D, D, d4, 2, P, 1, "
+         "1, 0, 0;",
+            "such a selector"},
+        {"wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e4m3.e4m3 {d0,d1,d2,d3}, D, D, d4, 1, P, 1, "
+         "1;",
+            "such a selector"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct bench k;
@@ -520,6 +608,7 @@ static void outside(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape), cmocka_unit_test(wide_sums),
-        cmocka_unit_test(descriptors), cmocka_unit_test(refused), cmocka_unit_test(outside)};
+        cmocka_unit_test(sparse), cmocka_unit_test(descriptors), cmocka_unit_test(refused),
+        cmocka_unit_test(outside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

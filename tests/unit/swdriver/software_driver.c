@@ -474,7 +474,7 @@ static void clusters_and_tensor_maps(void **state)
 static void the_rest_is_refused(void **state)
 {
     static const char *const names[] = {"cuMipmappedArrayCreate", "cuIpcGetMemHandle", "cuMemMap",
-        "cuGraphAddMemAllocNode", "cuGreenCtxCreate", "cuTensorMapEncodeIm2col"};
+        "cuGraphAddMemAllocNode", "cuGreenCtxCreate", "cuTensorMapEncodeIm2colWide"};
     void *so = dlopen(KEET_SOFTWARE_DRIVER, RTLD_NOW);
     typedef CUresult any_fn(void *, void *, void *, void *, void *, void *);
 
