@@ -54,6 +54,18 @@ void compare_outputs(const struct comparison *how, const struct host_arrays *got
     const struct host_arrays *want, uint8_t got_poison, uint8_t want_poison, struct errors *errors,
     struct mismatch *mismatch);
 
+/* Most of what a sample of blocks leaves is the poison: so many elements from i on are looked at
+ * together, before each by itself; 0: i is not where such elements begin. */
+static inline uint64_t elements_together(uint64_t i, uint64_t nr)
+{
+    const uint64_t together = 4096;
+
+    return i % together != 0 ? 0 : nr - i < together ? nr - i : together;
+}
+/* Are elements i to i + nr, nr > 0, the poison? False for structs, whose gaps nobody writes. */
+bool elements_are_poison(
+    const struct task_array *array, const void *elems, uint64_t i, uint64_t nr, uint8_t poison);
+
 /* The mean magnitude of the finite elements of each array that the kernel writes; 0 for others. */
 void outputs_typical(const struct task *task, const struct host_arrays *outputs, double *typical);
 

@@ -32,6 +32,7 @@ struct timed {
     const char *why_not;                /* nothing can be compared; NULL: something can */
     struct host_arrays inputs, outputs; /* the original's */
     struct host_arrays got;             /* the last candidate's */
+    struct host_arrays want;            /* scratch: see wanted */
     struct arena *arena;
     uint64_t thread_insts;
     double stretch; /* a sample: the share of the grid that each stretch has; 0: whole */
@@ -47,6 +48,7 @@ void timed_destroy(struct timed *t)
     host_finish(&t->inputs);
     host_finish(&t->outputs);
     host_finish(&t->got);
+    host_finish(&t->want);
     arena_destroy(t->arena);
     free(t);
 }
@@ -209,13 +211,25 @@ static bool prepare(struct checker *k, struct err *err)
         return true;
     }
     if (!host_init(&t->inputs, k->task, env, err) || !host_init(&t->outputs, k->task, env, err) ||
-        !host_init(&t->got, k->task, env, err))
+        !host_init(&t->got, k->task, env, err) || !host_init(&t->want, k->task, env, err))
         return false;
     if (!host_fill(&t->inputs, k->task, env, &set, true, NULL, &why)) {
         t->why_not = arena_strdup(t->arena, why.text);
         return true;
     }
     return run_original(k, err);
+}
+
+/* Has the original's sample changed none of elements i to i + nr? False where that is not known. */
+static bool are_untouched(const struct timed *t, const struct task_array *array, unsigned a,
+    const void *want, uint64_t i, uint64_t nr)
+{
+    const uint64_t at = array_bytes(array, i);
+
+    return array->role == ROLE_OUT ? elements_are_poison(array, want, i, nr, POISON_FIRST)
+                                   : !array->record && memcmp((const char *)want + at,
+                                                           (const char *)t->inputs.bytes[a] + at,
+                                                           array_bytes(array, nr)) == 0;
 }
 
 /* In a sample, an output counts where the original has written, and the candidate too if it ran in
@@ -230,6 +244,7 @@ static void leave_out_unwritten(
         const struct task_array *array = &k->task->arrays[a];
 
         for (uint64_t i = 0; array->role != ROLE_IN && i < want->nr[a]; i++) {
+            const uint64_t together = elements_together(i, want->nr[a]);
             enum elem elem;
             const uint64_t at = array_place(array, i, &elem);
             const size_t bytes = elem_bytes(elem);
@@ -237,6 +252,11 @@ static void leave_out_unwritten(
                           *w = (unsigned char *)want->bytes[a] + at;
             unsigned char poison[8], *before = poison;
 
+            if (together > 0 && are_untouched(t, array, a, want->bytes[a], i, together)) {
+                memcpy(g, w, array_bytes(array, together));
+                i += together - 1;
+                continue;
+            }
             memset(poison, POISON_FIRST, sizeof(poison));
             if (array->role == ROLE_INOUT)
                 before = (unsigned char *)t->inputs.bytes[a] + at;
@@ -248,14 +268,18 @@ static void leave_out_unwritten(
     }
 }
 
-static bool copy_arrays(const struct task *task, const struct env *env,
-    const struct host_arrays *from, struct host_arrays *to, struct err *err)
+/* What the candidate is compared with: of a sample a copy, from which elements are left out. */
+static struct host_arrays *wanted(const struct checker *k)
 {
-    if (!host_init(to, task, env, err))
-        return false;
-    for (unsigned a = 0; a < task->nr_arrays; a++)
-        memcpy(to->bytes[a], from->bytes[a], array_bytes(&task->arrays[a], from->nr[a]));
-    return true;
+    struct timed *t = k->timed;
+
+    if (t->stretch <= 0)
+        return &t->outputs;
+    for (unsigned a = 0; a < k->task->nr_arrays; a++)
+        if (k->task->arrays[a].role != ROLE_IN)
+            memcpy(t->want.bytes[a], t->outputs.bytes[a],
+                array_bytes(&k->task->arrays[a], t->outputs.nr[a]));
+    return &t->want;
 }
 
 static void add_note(struct candidate *c, const char *text)
@@ -369,12 +393,10 @@ static bool run_candidate(struct checker *k, struct candidate *c, struct device_
     uint64_t *thread_insts, struct err *err)
 {
     struct timed *t = k->timed;
-    struct host_arrays want = {0};
     struct device_result result;
     bool sampled, ok;
 
-    ok = run_whole_or_sample(k, c, module, &sampled, thread_insts, &result, err) &&
-         (t->stretch <= 0 || copy_arrays(k->task, &k->task->timed.sizes, &t->outputs, &want, err));
+    ok = run_whole_or_sample(k, c, module, &sampled, thread_insts, &result, err);
     if (ok && t->stretch > 0 && result.verdict == VERDICT_TIMEOUT)
         add_note(
             c, arena_printf(c->arena,
@@ -385,10 +407,9 @@ static bool run_candidate(struct checker *k, struct candidate *c, struct device_
         candidate_fail(c, result.verdict, result.line, "%s:%u: %s (at %s)",
             file_name(c->task->path), result.line, result.text, said);
     else if (ok)
-        ok = judge(k, c, sampled, "", t->stretch > 0 ? &want : &t->outputs, err);
+        ok = judge(k, c, sampled, "", wanted(k), err);
     if (ok && !sampled)
         *thread_insts = result.thread_insts;
-    host_finish(&want);
     return ok;
 }
 

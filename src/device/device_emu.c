@@ -468,40 +468,79 @@ static bool measure_launch(struct device *device, struct device_module *module,
     return emu_launch(emu, module_of(module), launch, arena, ran, err);
 }
 
+/* Launches whose models are kept until it is known which cures are asked for: traces are large. Of
+ * more launches all cures are simulated. */
+enum { MOST_MODELS = 8 };
+
+struct models {
+    struct emu_model *of[MOST_MODELS]; /* by launch; NULL: nothing to ask */
+    bool kept;
+};
+
+static bool measure_one(struct device *device, struct device_module *module,
+    const struct device_measure *measure, unsigned i, struct models *models, struct arena *arena,
+    struct profile *profile, struct device_result *result, struct err *err)
+{
+    const struct device_launch *launch = &measure->launches[i];
+    struct emu_result ran = {0};
+    struct emu_launch prepared;
+    struct textures textures;
+    uint64_t insts = result->thread_insts;
+
+    if (!prepare(device, module, launch, arena, &prepared, &textures, result))
+        return true;
+    prepared.warm = i > 0;
+    prepared.quick_cures = measure->quick_cures;
+    prepared.keep_model = models->kept;
+    const bool ok = measure_launch(
+        device, module, &prepared, launch->facts, measure->sample_blocks, arena, &ran, err);
+
+    drop_textures(device, &textures);
+    if (models->kept)
+        models->of[i] = ran.model;
+    if (!ok)
+        return false;
+    take_result(result, &ran);
+    if (ran.verdict != VERDICT_OK)
+        return true;
+    keep_symbols(device, module, launch);
+    result->thread_insts += insts;
+    profile->launches[i] = ran.counters;
+    profile->configs[i] = *launch->config;
+    return true;
+}
+
+static void add_cures(const struct device_measure *measure, const struct models *models,
+    struct arena *arena, struct profile *profile)
+{
+    const uint32_t wanted = measure->wanted(measure->owner, profile);
+
+    for (unsigned i = 0; i < measure->nr_launches; i++)
+        if (models->of[i])
+            emu_cures(models->of[i], wanted, &profile->launches[i]);
+    profile_sum(profile, arena);
+}
+
 static bool emu_device_measure(struct device *device, struct device_module *module,
     const struct device_measure *measure, struct arena *arena, struct profile *profile,
     struct device_result *result, struct err *err)
 {
+    struct models models = {.kept = measure->wanted && measure->nr_launches <= MOST_MODELS};
+    bool ok = true;
+
     profile->nr_launches = measure->nr_launches;
     profile->launches = arena_array(arena, measure->nr_launches, sizeof(*profile->launches));
     profile->configs = arena_array(arena, measure->nr_launches, sizeof(*profile->configs));
-    for (unsigned i = 0; i < measure->nr_launches; i++) {
-        const struct device_launch *launch = &measure->launches[i];
-        struct emu_result ran = {0};
-        struct emu_launch prepared;
-        struct textures textures;
-        uint64_t insts = result->thread_insts;
-
-        if (!prepare(device, module, launch, arena, &prepared, &textures, result))
-            return true;
-        prepared.warm = i > 0;
-        prepared.quick_cures = measure->quick_cures;
-        const bool ok = measure_launch(
-            device, module, &prepared, launch->facts, measure->sample_blocks, arena, &ran, err);
-
-        drop_textures(device, &textures);
-        if (!ok)
-            return false;
-        take_result(result, &ran);
-        if (ran.verdict != VERDICT_OK)
-            return true;
-        keep_symbols(device, module, launch);
-        result->thread_insts += insts;
-        profile->launches[i] = ran.counters;
-        profile->configs[i] = *launch->config;
+    for (unsigned i = 0; ok && result->verdict == VERDICT_OK && i < measure->nr_launches; i++)
+        ok = measure_one(device, module, measure, i, &models, arena, profile, result, err);
+    if (ok && result->verdict == VERDICT_OK) {
+        profile_sum(profile, arena);
+        if (models.kept)
+            add_cures(measure, &models, arena, profile);
     }
-    profile_sum(profile, arena);
-    return true;
+    for (unsigned i = 0; i < MOST_MODELS; i++)
+        emu_model_destroy(models.of[i]);
+    return ok;
 }
 
 static const struct device_ops ops = {

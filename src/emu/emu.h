@@ -137,6 +137,8 @@ struct emu_result {
     bool print_cut;
     uint64_t leaked_bytes; /* by malloc of this launch, not freed at its end */
     unsigned nr_leaked;
+    struct emu_model *model; /* with launch->keep_model, of a launch whose time was simulated; the
+                                caller destroys it, also where emu_launch gives false */
 };
 
 enum { EMU_PRINT_BYTES = 1 << 16 };
@@ -213,6 +215,7 @@ struct emu_launch {
     bool count;       /* fill result->counters, time modelled included */
     bool untimed;     /* ... without time and the other modelled counters */
     bool quick_cures; /* ... the metrics of core/cures.def by simulations a fifth as long */
+    bool keep_model;  /* ... without these metrics, which emu_cures sets by result->model */
     /* Run only these blocks, rising numbers below the grid's; NULL: all, or a sample. Not for
      * cooperative grids. */
     const uint64_t *blocks;
@@ -230,6 +233,11 @@ struct emu_launch {
 
 bool emu_launch(struct emu *emu, const struct emu_module *module, const struct emu_launch *launch,
     struct arena *arena, struct emu_result *result, struct err *err);
+
+/* Sets the metrics of so many of core/cures.def (bits, 1 << enum cure): how long the launch would
+ * take without what they take away. The module must still be loaded. */
+void emu_cures(const struct emu_model *model, uint32_t cures, struct counters *counters);
+void emu_model_destroy(struct emu_model *model);
 
 /* Ends all launches of this process, those that run and those to come, within some milliseconds:
  * emu_launch gives false, "interrupted". Fine in a signal handler. */

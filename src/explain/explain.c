@@ -88,6 +88,23 @@ static void explain_living(const struct chip *chip, struct candidate *c)
     choose_findings(c, list);
 }
 
+uint32_t explain_wants(const struct chip *chip, struct candidate *c)
+{
+    struct finding_list *list = arena_alloc(c->arena, sizeof(*list));
+    struct candidate *known = arena_alloc(c->arena, sizeof(*known));
+    uint32_t wanted = 0;
+
+    *known = *c;
+    known->explanation = (struct explanation){.unexamined = ""};
+    candidate_count_sass(known);
+    list->wanted = &wanted;
+    roofline_classify(chip, known);
+    const struct tool_input in = tool_input_of(chip, known);
+
+    tools_run(&in, list);
+    return wanted;
+}
+
 /* Advice follows the text of a verdict: the first row of the verdict whose words stand in the text.
  */
 static const struct {

@@ -8,10 +8,15 @@
 #include "core/chip.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Fills c->explanation, then turns the weights of the findings into priors of c->options (which
  * propose_options listed before). For a dead candidate the verdict becomes advice. */
 bool explain_kernel(const struct chip *chip, struct candidate *c, struct err *err);
+
+/* The times without a cause (core/cures.def) by which the tools would rank findings of c, which has
+ * been profiled but for these; bits, 1 << enum cure. */
+uint32_t explain_wants(const struct chip *chip, struct candidate *c);
 
 /* The feedback that steers a search, for experiments on the worth of our explanation. Other
  * feedback than our findings keeps the advice on a dead candidate's verdict, and the roofline's

@@ -49,6 +49,7 @@ struct finding_list {
     struct finding findings[TOOLS_MAX_FINDINGS];
     unsigned ranks[TOOLS_MAX_FINDINGS];
     unsigned nr;
+    uint32_t *wanted;        /* not NULL: no findings, but the cures that findings would cite */
     const struct tool *tool; /* running now */
     unsigned nr_of_tool;
 };

@@ -438,6 +438,12 @@ struct finding *finding_add(const struct tool_input *in, struct finding_list *ou
 {
     struct finding *finding = &out->findings[out->nr], *same = at_line(out, line);
 
+    if (out->wanted) {
+        const enum cure cure = metric_cure(out->tool->without);
+
+        *out->wanted |= cure < NR_CURES ? 1u << cure : 0;
+        return NULL;
+    }
     share = share_won(in, out->tool, share);
     if (same && share >= LEAST_SHARE && !in->whole) {
         same->share = fmin(same->share + share * in->group.share, MOST_SHARE);

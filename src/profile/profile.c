@@ -336,13 +336,30 @@ static bool measure_energy(struct profiler *p, struct candidate *c, struct devic
     return true;
 }
 
+/* The candidate whose launches are measured. */
+struct under_way {
+    const struct profiler_options *options;
+    struct candidate *c;
+};
+
+static uint32_t wanted(void *owner, const struct profile *profile)
+{
+    const struct under_way *now = owner;
+
+    (void)profile; /* is the candidate's */
+    return now->options->wanted(now->options->owner, now->c);
+}
+
 static bool measure_bound(struct profiler *p, struct candidate *c, struct device_module *module,
     const struct env *env, struct device_result *result, struct err *err)
 {
     struct run_buffers all = {0}, temps = {0};
+    struct under_way now = {&p->options, c};
     struct device_measure measure = {.nr_launches = c->plan.nr_launches,
         .sample_blocks = p->whole ? UINT64_MAX : p->options.sample_blocks,
         .quick_cures = p->options.quick_cures,
+        .wanted = p->options.wanted ? wanted : NULL,
+        .owner = &now,
         .baseline_module = p->original,
         .baseline = p->original_launches,
         .nr_baseline = p->nr_original,

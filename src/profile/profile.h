@@ -17,10 +17,15 @@ struct profiler;
 typedef bool profile_after_f(void *owner, struct candidate *c, struct device_module *module,
     const struct device_launch *launches, const struct run_buffers *buffers, struct err *err);
 
+/* Called on the emulator when all else is known of a candidate's profile: the times without a cause
+ * (core/cures.def) that are worth a simulation; bits, 1 << enum cure. */
+typedef uint32_t profile_wanted_f(void *owner, struct candidate *c);
+
 struct profiler_options {
-    profile_after_f *after; /* NULL: none */
-    void *owner;            /* its first argument */
-    uint64_t sample_blocks; /* emulator; 0: automatic, by the work of one block */
+    profile_after_f *after;   /* NULL: none */
+    profile_wanted_f *wanted; /* NULL: all */
+    void *owner;              /* their first argument */
+    uint64_t sample_blocks;   /* emulator; 0: automatic, by the work of one block */
     bool quick_cures; /* emulator: shorter simulations of what a kernel would take without a cause:
                          for the many variants of a search, whose priors they decide */
     bool energy; /* also measure energy, for seconds, of variants about as fast as the fastest */

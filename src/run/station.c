@@ -1,6 +1,8 @@
 /* Owns the checker and the profiler of a device. */
 #include "run/station.h"
 
+#include "explain/explain.h"
+
 struct station station_at(
     const struct workbench *bench, unsigned nr_device, const struct task *task)
 {
@@ -33,6 +35,14 @@ static bool compare_after(void *owner, struct candidate *c, struct device_module
     return c->node == 0 || check_after_timing(station->checker, c, module, launches, buffers, err);
 }
 
+/* A station's profile_wanted_f. */
+static uint32_t cures_wanted(void *owner, struct candidate *c)
+{
+    const struct station *station = owner;
+
+    return explain_wants(station->device->chip, c);
+}
+
 /* Both are made before the first check, in this order: a modelled time depends on the order in
  * which arrays are allocated. */
 static bool make_ready(struct station *station, struct err *err)
@@ -45,6 +55,7 @@ static bool make_ready(struct station *station, struct err *err)
     const struct profiler_options profiler = {.energy = station->options->energy,
         .quick_cures = station->searches,
         .after = compare_after,
+        .wanted = station->searches ? cures_wanted : NULL,
         .owner = station};
 
     if (!station->checker && !station->only_times)

@@ -712,9 +712,11 @@ static void report(
         counters_set(&result->counters, METRIC_GLOBAL_LOADED_BYTES, loaded_bytes,
             x->nr_run < x->run.nr_blocks ? PROV_SAMPLED : PROV_COUNTED);
         if (!x->run.launch->untimed && !launch_interrupted())
-            emu_time_model(&x->run, &counts, timed, &result->counters);
+            result->model = emu_time_model(&x->run, &counts, timed, &result->counters);
     }
     for (unsigned j = 0; j < k->nr_listeners; j++) {
+        if (result->model && k->listeners[j] == timed)
+            continue;
         if (k->listeners[j]->class->finish)
             k->listeners[j]->class->finish(k->listeners[j], result);
         k->listeners[j]->class->destroy(k->listeners[j]);

@@ -449,13 +449,65 @@ static void fill(const struct time_model *m, struct counters *c)
     fill_units(m, c);
     fill_stalls(m, c);
     fill_lines(m, c);
-    time_cures(m, ramp_ns(m->run), c);
+    if (!m->run->launch->keep_model)
+        time_cures(m, ramp_ns(m->run), UINT32_MAX, c);
     if (!m->run->launch->quick_cures)
         set_modelled(c, METRIC_ONE_BLOCK_NS,
             ramp_ns(m->run) + one_block_cycles(m) / m->chip->clock_hz * 1e9);
 }
 
-void emu_time_model(const struct emu_run *run, const struct emu_counts *counts,
+/* --- cures, later --- */
+
+/* What the model has of a launch points into this, where it would not outlive the launch. */
+struct emu_model {
+    struct emu_run run;
+    struct emu_launch launch;
+    struct emu_counts counts;
+    struct pc_count *pc;
+    struct time_model m;
+};
+
+static struct emu_model *keep(const struct time_model *m)
+{
+    struct emu_model *kept = xcalloc(1, sizeof(*kept));
+    const size_t bytes = m->run->program->nr_insts * sizeof(*kept->pc);
+
+    *kept = (struct emu_model){.run = *m->run,
+        .launch = *m->run->launch,
+        .counts = *m->counts,
+        .pc = xmalloc(bytes + 1),
+        .m = *m};
+    memcpy(kept->pc, m->counts->pc, bytes);
+    kept->counts.pc = kept->pc;
+    kept->run.launch = &kept->launch;
+    kept->run.order = NULL;
+    kept->m.run = kept->m.listener->run = &kept->run;
+    kept->m.counts = &kept->counts;
+    return kept;
+}
+
+void emu_cures(const struct emu_model *model, uint32_t cures, struct counters *counters)
+{
+    time_cures(&model->m, ramp_ns(&model->run), cures, counters);
+}
+
+static void model_finish(const struct time_model *m)
+{
+    free(m->traffic.of);
+    free(m->costs);
+}
+
+void emu_model_destroy(struct emu_model *model)
+{
+    if (!model)
+        return;
+    model_finish(&model->m);
+    emu_time_class()->destroy(&model->m.listener->base);
+    free(model->pc);
+    free(model);
+}
+
+struct emu_model *emu_time_model(const struct emu_run *run, const struct emu_counts *counts,
     struct emu_listener *listener, struct counters *counters)
 {
     struct time_model m = {
@@ -488,7 +540,10 @@ void emu_time_model(const struct emu_run *run, const struct emu_counts *counts,
         m.cycles = untraced_cycles(&m);
     }
     fill(&m, counters);
-    free(m.traffic.of);
     free(m.sim.stall_pc);
-    free(m.costs);
+    m.sim.stall_pc = NULL;
+    if (run->launch->keep_model && m.sim.simulated_blocks > 0)
+        return keep(&m);
+    model_finish(&m);
+    return NULL;
 }

@@ -377,8 +377,9 @@ struct time_model {
 void time_run(struct time_model *m);
 /* What the launch that m has simulated is limited by. */
 struct limit time_limit(const struct time_model *m);
-/* Sets the metrics of core/cures.def: how long the launch would take without this and that. m has
- * been run. */
-void time_cures(const struct time_model *m, double ramp_ns, struct counters *counters);
+/* Sets those metrics of core/cures.def that `cures` (bits, 1 << enum cure) names: how long the
+ * launch would take without this and that. m has been run. */
+void time_cures(
+    const struct time_model *m, double ramp_ns, uint32_t cures, struct counters *counters);
 
 #endif

@@ -393,7 +393,8 @@ static unsigned taken_away(enum cure cure)
     }
 }
 
-void time_cures(const struct time_model *m, double ramp_ns, struct counters *counters)
+void time_cures(
+    const struct time_model *m, double ramp_ns, uint32_t cures, struct counters *counters)
 {
     const struct doings d = doings_of(m);
     const double now = m->cycles / m->chip->clock_hz * 1e9;
@@ -402,6 +403,8 @@ void time_cures(const struct time_model *m, double ramp_ns, struct counters *cou
     for (int c = 0; c < NR_CURES && !launch_interrupted(); c++) {
         double share = 1;
 
+        if ((cures >> c & 1) == 0)
+            continue;
         if (matters(m, &d, (enum cure)c)) {
             struct limit *left = &counters->left[c];
 

@@ -181,10 +181,12 @@ struct emu_counts {
 /* time.c. The class is a listener that sees the traced blocks (NULL: no tracing); the model is
  * called once at the end of a counted launch, with the merged listener (NULL without a class),
  * after the counted metrics are in `counters`; it adds the modelled ones (TIME_NS, CYCLES, hit
- * rates, stalls, utilisation) and line_cost.stall_cycles. */
+ * rates, stalls, utilisation) and line_cost.stall_cycles. With launch->keep_model it gives what
+ * emu_cures needs, and the listener belongs to that; else, and where nothing was simulated, NULL.
+ */
 enum { EMU_TRACED_BLOCKS = 4 };
 const struct emu_listener_class *emu_time_class(void);
-void emu_time_model(const struct emu_run *run, const struct emu_counts *counts,
+struct emu_model *emu_time_model(const struct emu_run *run, const struct emu_counts *counts,
     struct emu_listener *listener, struct counters *counters);
 
 #endif
