@@ -173,11 +173,15 @@ const char *contract_scalar(struct launching *l, const char *param, const char *
     double number = 0;
     unsigned lanes;
 
+    struct interp_value said = {0};
+
+    if (arg.from < arg.to && !(v && interp_number_of(v, &number))) {
+        said = interp_said(contract_types(b), arg, l->site->at);
+        v = &said;
+    }
     if (v && interp_number_of(v, &number))
         value =
             real_text(b, number, strcmp(type, "float") == 0 || (v->type && v->type->bytes == 4));
-    else if (arg.from < arg.to && resolver_real(b->resolver, arg, l->site->at, &number))
-        value = real_text(b, number, false);
     for (unsigned i = 0; i < b->nr_scalars; i++)
         if (strcmp(b->scalars[i].param, param) == 0 && !value == !b->scalars[i].value &&
             (value ? strcmp(b->scalars[i].value, value) : strcmp(b->scalars[i].why, why)) == 0)

@@ -70,6 +70,14 @@ static bool symbol_extent(struct contract_builder *b, unsigned name, struct str 
     return ok;
 }
 
+static bool real_said(
+    struct contract_builder *b, struct tok_range range, unsigned at, double *value)
+{
+    const struct interp_value v = interp_said(contract_types(b), range, at);
+
+    return interp_number_of(&v, value);
+}
+
 /* cudaMemcpyToSymbol(n_d, &n, sizeof(int)): " = constant(...)" with the number that all elements
  * get; "": it is not known. */
 static const char *symbol_contents(struct contract_builder *b, struct tok_range from, unsigned at)
@@ -83,7 +91,7 @@ static const char *symbol_contents(struct contract_builder *b, struct tok_range 
     from.from++;
     if (resolver_known_integer(b->resolver, from, at, &out))
         text = arena_printf(b->arena, " = constant(%s)", spelling_tidy(b->arena, str_text(&out)));
-    else if (resolver_real(b->resolver, from, at, &real))
+    else if (real_said(b, from, at, &real))
         text = arena_printf(b->arena, " = constant(%.9g)", real);
     str_finish(&out);
     return text;
@@ -106,7 +114,7 @@ static const char *symbol_beginning(struct contract_builder *b, unsigned name)
     struct tok_range value = {toks, i + list, toks_find(toks, i, end, ",")};
     double number = 0;
 
-    if (value.from < value.to && !resolver_real(b->resolver, value, name, &number))
+    if (value.from < value.to && !real_said(b, value, name, &number))
         return "";
     if (list && number != 0)
         return ""; /* the elements behind it are 0 */

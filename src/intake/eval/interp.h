@@ -148,6 +148,10 @@ struct interp *interp_create(struct arena *arena, struct resolver *resolver);
  * of the arguments. False: there is no main, or nothing was launched. */
 bool interp_main(struct interp *interp, const char *const *args, unsigned nr_args, bool known);
 
+/* The value of an expression that stands at token `at` and was not carried out: a variable has the
+ * value of its definition before that token. */
+struct interp_value interp_said(struct interp *interp, struct tok_range range, unsigned at);
+
 bool interp_number_of(const struct interp_value *v, double *out); /* false: v is no number */
 bool interp_whole(const struct interp_value *v, int64_t *i);      /* false: v is no whole number */
 

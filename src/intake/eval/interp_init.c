@@ -205,3 +205,37 @@ struct interp_operand interp_named(struct interp *ip, const char *name)
     ip->steps += ip->resolver->decls->nr / 16;
     return o;
 }
+
+static struct interp_value said(struct interp *ip, struct tok_range r, unsigned at, unsigned depth)
+{
+    struct interp_frame frame = {.up = ip->frame};
+
+    for (unsigned i = r.from; depth > 0 && i < r.to; i++) {
+        struct tok_range value;
+        unsigned where;
+
+        if (r.toks->tok[i].kind != TOK_NAME ||
+            !resolver_definition(ip->resolver, r.toks->tok[i].text, at, &value, &where))
+            continue;
+        const struct interp_value v = said(ip, value, where, depth - 1);
+
+        ip->frame = &frame;
+        interp_declare(ip, r.toks->tok[i].text, NULL)->v = v;
+        ip->frame = frame.up;
+    }
+    ip->frame = &frame;
+    const struct interp_value v = interp_evaluate(ip, r);
+
+    ip->frame = frame.up;
+    return v;
+}
+
+struct interp_value interp_said(struct interp *ip, struct tok_range range, unsigned at)
+{
+    enum { MAX_DEFINITIONS = 6 }; /* of which one uses the next */
+
+    ip->steps = 0;
+    ip->stopped = ip->ended = false;
+    ip->at = at;
+    return said(ip, range, at, MAX_DEFINITIONS);
+}

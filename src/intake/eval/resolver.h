@@ -127,9 +127,6 @@ const struct size *resolver_size(const struct resolver *resolver, const char *na
  * resolver is strict, or there are too many sizes. */
 const char *resolver_unknown(struct resolver *resolver, const char *name, unsigned line);
 
-/* A real number, from literals, names and constant arithmetic. False: the file does not say it. */
-bool resolver_real(struct resolver *resolver, struct tok_range range, unsigned at, double *value);
-
 /* What the name of a type stands for at token `at`: through typedefs, using, macros and the
  * template parameters of the function around. Where it can be, the result is a type that
  * spelling_elem knows. */

@@ -314,12 +314,7 @@ static bool read_contract(struct own_patch *o, struct intake *in, const char *pa
         if (!intake_read(in, o->arena, path, source, bytes, &args, err))
             return false;
         nr = args.only ? nr : in->nr_launches;
-        for (unsigned i = 0; i < in->nr_lines; i++)
-            if (in->lines[i].missing && in->lines[i].number)
-                intake_assume(
-                    in, o->arena, in->lines[i--].number, "1024", "the numbers do not matter");
-        intake_compose(in, o->arena);
-        if (task_parse(&o->read, o->arena, path, in->text, strlen(in->text), err) && tie_names(o)) {
+        if (patch_contract(&o->read, o->arena, in, path, err) && tie_names(o)) {
             o->why = NULL;
             return true;
         }

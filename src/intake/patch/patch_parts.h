@@ -19,6 +19,11 @@ struct patcher {
     const char *why, *note;
 };
 
+/* The contract of a file as a task. A number that the file does not say becomes 1024. False: the
+ * contract lacks more than numbers; err says what. */
+bool patch_contract(
+    struct task *task, struct arena *arena, struct intake *in, const char *path, struct err *err);
+
 /* Sets p->why, and returns false. */
 bool patcher_refuse(struct patcher *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

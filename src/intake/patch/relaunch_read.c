@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-static const char launch_pragma[] = "#pragma keet launch ";
-
 /* An expression in one form; an expression that cannot be read stays as it is. */
 static const char *plain(struct relaunch *l, const char *text)
 {
@@ -28,52 +26,6 @@ static const struct decl *kernel_of(const struct decls *decls, struct arena *are
     return decls_function(decls, spelling_dense(arena, name));
 }
 
-static void read_dims(struct relaunch *l, struct tok_range r, const char *dims[3])
-{
-    struct tok_range parts[3];
-    const struct toks *toks = r.toks;
-
-    for (unsigned i = 0; i < 3; i++)
-        dims[i] = "1";
-    if (r.from < r.to && tok_is(&toks->tok[r.from], "dim3") && toks->tok[r.from + 1].match)
-        r = (struct tok_range){toks, r.from + 2, toks->tok[r.from + 1].match};
-    unsigned nr = tok_range_split(r, parts, 3);
-
-    for (unsigned i = 0; i < nr; i++)
-        dims[i] = plain(l, toks_text(toks, l->p->arena, parts[i].from, parts[i].to));
-}
-
-/* Reads a launch of the contract from its line. */
-static bool read_old(struct relaunch *l, struct launch_words *w, const char *text)
-{
-    struct arena *arena = l->p->arena;
-    struct tok_range config[3], args[LAUNCH_MAX_ARGS];
-    struct toks toks;
-
-    if (!toks_lex(&toks, arena, text, strlen(text)))
-        return false;
-    const unsigned at = toks_find(&toks, 0, toks.nr, "<<<"),
-                   close = toks_find(&toks, 0, toks.nr, ">>>");
-
-    if (close + 1 >= toks.nr || at > close)
-        return patcher_refuse(l->p, "the task's launch cannot be read again: %s", text);
-    w->id = spelling_dense(arena, toks_text(&toks, arena, 0, at));
-    w->smem = "0";
-    const unsigned nr = tok_range_split((struct tok_range){&toks, at + 1, close}, config, 3);
-
-    for (unsigned i = 0; i < 2 && i < nr; i++)
-        read_dims(l, config[i], w->dims[i]);
-    if (nr > 2)
-        w->smem = plain(l, toks_text(&toks, arena, config[2].from, config[2].to));
-    w->nr_args = tok_range_split(
-        (struct tok_range){&toks, close + 2, toks.tok[close + 1].match}, args, LAUNCH_MAX_ARGS);
-    for (unsigned i = 0; i < w->nr_args; i++)
-        w->args[i] = plain(l, toks_text(&toks, arena, args[i].from, args[i].to));
-    w->decls = &l->p->set->decls;
-    w->kernel = kernel_of(w->decls, arena, w->id);
-    return w->kernel != NULL && nr >= 2;
-}
-
 static const char *argument(struct relaunch *l, const struct launch_arg *arg)
 {
     const char *value = arg->value ? expr_text(arg->value) : NULL;
@@ -87,7 +39,9 @@ static const char *argument(struct relaunch *l, const struct launch_arg *arg)
     return value ? plain(l, value) : spelling_dense(l->p->arena, arg->name);
 }
 
-static bool read_new(struct relaunch *l, struct launch_words *w, const struct launch *launch)
+/* Reads a launch of a plan, whose kernel is among decls. False: p->why. */
+static bool read_launch(struct relaunch *l, struct launch_words *w, const struct launch *launch,
+    const struct decls *decls)
 {
     const struct plan *plan = l->p->plan;
     struct arena *arena = l->p->arena;
@@ -111,36 +65,46 @@ static bool read_new(struct relaunch *l, struct launch_words *w, const struct la
         return patcher_refuse(l->p, "%s has too many arguments", w->id);
     for (unsigned i = 0; i < w->nr_args; i++)
         w->args[i] = argument(l, &launch->args[i]);
-    w->decls = &l->p->decls;
-    w->kernel = kernel_of(w->decls, arena, w->id);
-    return w->kernel || patcher_refuse(l->p, "%s is not in the winner's code", w->id);
+    w->decls = decls;
+    w->kernel = kernel_of(decls, arena, w->id);
+    return w->kernel || patcher_refuse(l->p, "%s is not in the code", w->id);
+}
+
+static bool read_launches(struct relaunch *l, struct launch_words *words, unsigned *nr,
+    const struct plan *plan, const struct decls *decls)
+{
+    if (plan->nr_launches > INTAKE_MAX_LAUNCHES)
+        return patcher_refuse(l->p, "there are too many launches");
+    for (; *nr < plan->nr_launches; ++*nr)
+        if (!read_launch(l, &words[*nr], &plan->launches[*nr], decls))
+            return false;
+    return true;
 }
 
 /* ---- scratch memory ---- */
 
 /* The scratch array is the user's own memory: the contract has it, with the same extents. */
-static bool is_users(struct relaunch *l, const struct task_array *temp)
+static bool is_users(const struct plan *plan, const struct task_array *temp)
 {
-    const struct intake *in = &l->p->set->in;
-    struct arena *arena = l->p->arena;
-    struct str text = {0};
-    bool found = false;
+    for (unsigned i = 0; i < plan->nr_temps; i++) {
+        const struct task_array *a = &plan->temps[i];
+        bool same = strcmp(a->name, temp->name) == 0 && a->elem == temp->elem &&
+                    a->nr_dims == temp->nr_dims;
 
-    str_addf(&text, "#pragmakeettemp%s:%s", temp->name,
-        temp->record ? temp->record->text : elem_name(temp->elem));
-    for (unsigned d = 0; d < temp->nr_dims; d++)
-        str_addf(&text, "[%s]", spelling_dense(arena, expr_text(temp->dims[d])));
-    for (unsigned i = 0; i < in->nr_lines && !found; i++)
-        found = strcmp(spelling_dense(arena, in->lines[i].pragma), str_text(&text)) == 0;
-    str_finish(&text);
-    return found;
+        for (unsigned d = 0; same && d < a->nr_dims; d++)
+            same = strcmp(expr_text(a->dims[d]), expr_text(temp->dims[d])) == 0;
+        if (same)
+            return true;
+    }
+    return false;
 }
 
-static void add_scratch(struct relaunch *l, const struct task_array *temp)
+static void add_scratch(
+    struct relaunch *l, const struct plan *contract, const struct task_array *temp)
 {
     const char *variable = temp->name, *type = spelling_c_type(elem_name(temp->elem));
 
-    if (is_users(l, temp) || l->nr_scratch == ARRAY_SIZE(l->scratch))
+    if (is_users(contract, temp) || l->nr_scratch == ARRAY_SIZE(l->scratch))
         return;
     while (strstr(l->p->set->text, variable))
         variable = arena_printf(l->p->arena, "%s_", variable);
@@ -151,24 +115,20 @@ static void add_scratch(struct relaunch *l, const struct task_array *temp)
 bool relaunch_read(struct relaunch *l)
 {
     struct patcher *p = l->p;
-    const struct intake *in = &p->set->in;
-    bool ok = true;
+    struct intake *in = &p->set->in;
+    struct task contract;
+    struct err err;
 
     scope_names_init(&l->scope, p, 0);
     l->scope.contract = true;
-    for (unsigned i = 0; ok && i < in->nr_lines; i++) {
-        const char *text = in->lines[i].pragma;
-
-        if (str_starts(text, launch_pragma) && l->nr_old < INTAKE_MAX_LAUNCHES)
-            ok = read_old(l, &l->old[l->nr_old++], text + sizeof(launch_pragma) - 1);
-    }
-    if (p->plan->nr_launches > INTAKE_MAX_LAUNCHES)
-        return patcher_refuse(p, "the winner has too many launches");
-    for (unsigned i = 0; ok && i < p->plan->nr_launches; i++)
-        ok = read_new(l, &l->new_[l->nr_new++], &p->plan->launches[i]);
-    for (unsigned i = 0; ok && i < p->plan->nr_temps; i++)
-        add_scratch(l, &p->plan->temps[i]);
-    return ok || patcher_refuse(p, "the task's launch cannot be read again");
+    if (!patch_contract(&contract, p->arena, in, in->path, &err))
+        return patcher_refuse(p, "the task's launch cannot be read again: %s", err.text);
+    if (!read_launches(l, l->old, &l->nr_old, &contract.plan, &p->set->decls) ||
+        !read_launches(l, l->new_, &l->nr_new, p->plan, &p->decls))
+        return false;
+    for (unsigned i = 0; i < p->plan->nr_temps; i++)
+        add_scratch(l, &contract.plan, &p->plan->temps[i]);
+    return true;
 }
 
 bool relaunch_same(const struct launch_words *a, const struct launch_words *b)
