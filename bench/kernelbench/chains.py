@@ -505,8 +505,23 @@ class Chain:
                 self.checks[name] = max(self.checks[name], self.groups * (2 if self.values[name] >= 2 * self.groups else 1))
         return self.checks
 
+    def share_temps(self):
+        """An array takes the place of one of the same extent that is not read any more, as PyTorch's allocator has it."""
+        used = {name: [i for i, launch in enumerate(self.launches) if name in launch[3]] for name, _ in self.temps}
+        places, kept = {}, []    # of arrays: whose place they take; the arrays that have a place of their own, and when it is free
+        for name, extent in self.temps:
+            free = next((own for own in kept if own["extent"] == extent and own["until"] < used[name][0]), None)
+            if not free:
+                free = {"name": name, "extent": extent}
+                kept.append(free)
+            free["until"] = used[name][-1]
+            places[name] = free["name"]
+        self.temps, self.at = [(own["name"], own["extent"]) for own in kept], places[self.at]
+        self.launches = [(*launch[:3], [places.get(a, a) for a in launch[3]]) for launch in self.launches]
+
     def text(self, note):
         sizes, smaller = self.values, self.small()
+        self.share_temps()
         last = self.temps.pop(next(i for i, (name, _) in enumerate(self.temps) if name == self.at))
         lines = [f"// {note}",
                  "#pragma keet size   " + ", ".join(f"{k} = {v}" for k, v in sizes.items()),

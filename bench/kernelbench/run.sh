@@ -42,7 +42,7 @@ print("at commit", stamp.commit("src", "bench/kernelbench", "bench/time"), "on",
 and PyTorch's are.
 
 END
-        "$python" bench/kernelbench/real_sizes.py plain "$work" --jobs "$jobs"
+        "$python" bench/kernelbench/real_sizes.py plain "$work" --jobs "$jobs" --program "$build/keet-opt"
     } >"$new"
     mv "$new" "$out/plain.md"
     chmod 644 "$out/plain.md"

@@ -49,7 +49,7 @@ static bool cannot_have(
 
 bool run_temps_fit(const struct plan *plan, const struct env *env, struct device_result *result)
 {
-    static const uint64_t most_bytes = UINT64_C(4) << 30;
+    static const uint64_t most_bytes = UINT64_C(8) << 30;
     uint64_t bytes = 0, nr;
 
     memset(result, 0, sizeof(*result));
@@ -62,7 +62,7 @@ bool run_temps_fit(const struct plan *plan, const struct env *env, struct device
             bytes += array_bytes(temp, nr);
         if (known && nr <= most_bytes && bytes <= most_bytes)
             continue;
-        return !cannot_have(result, temp, known ? "scratch over 4 GiB" : why.text);
+        return !cannot_have(result, temp, known ? "scratch over 8 GiB" : why.text);
     }
     return true;
 }

@@ -24,7 +24,7 @@ struct run_buffers {
 };
 
 /* False, with verdict launch_failed: the sizes of the temps make no sense under this environment,
- * or the temps have more than 4 GiB together. That is the plan's fault. */
+ * or the temps have more than 8 GiB together. That is the plan's fault. */
 bool run_temps_fit(const struct plan *plan, const struct env *env, struct device_result *result);
 
 /* Allocates all buffers of a shape at new addresses, with guard zones of guard_bytes on both sides.
