@@ -1,5 +1,6 @@
 """What question_kinds.py asks of keet-opt: profiles, explanations and searches of kernel texts, each made once."""
 
+import array
 import hashlib
 import json
 import re
@@ -150,6 +151,14 @@ class Kernel:
         rows = re.findall(r"^#pragma keet\s+tune\s+(\w+)\s*=\s*(\d+)\s+in\s+\{([^}]*)\}", self.text, re.M)
         return [(n, int(v), [int(x) for x in c.split(",")]) for n, v, c in rows]
 
+    def beside(self):
+        """Texts that --what-if runs: each parameter at the next smaller and the next larger of its values."""
+        out = []
+        for name, now, values in self.tunes():
+            below, above = [v for v in values if v < now], [v for v in values if v > now]
+            out += [self.with_tune(name, v) for v in below and [max(below)]] + [self.with_tune(name, v) for v in above and [min(above)]]
+        return out
+
     def with_tune(self, name, value, text=None):
         return re.sub(rf"^(#pragma keet\s+tune\s+{name}\s*=\s*)\d+", rf"\g<1>{value}", text or self.text, count=1, flags=re.M)
 
@@ -158,8 +167,7 @@ def npy(values):
     """An int32 array as a file of NumPy's format 1.0."""
     head = f"{{'descr': '<i4', 'fortran_order': False, 'shape': ({len(values)},), }}"
     head += " " * (63 - (10 + len(head)) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + \
-        b"".join(int(v).to_bytes(4, "little", signed=True) for v in values)
+    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + array.array("i", values).tobytes()
 
 
 def table(profiles, heads):

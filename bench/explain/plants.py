@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """What planted causes are worth: each kernel against the same work with the cause cured by hand.
 
-  bench/explain/plants.py [--keet-opt PROGRAM] [--check] [--only NAME] [FOLDER...]
+  bench/explain/plants.py [--keet-opt PROGRAM] [--check] [--only NAME] [--cures NAME] [FOLDER...]
 
 Each FOLDER (default: tests/explain) has planted.txt, kernels/, and cured/: NAME.cu there is NAME.cu of kernels/ without its
 planted cause and otherwise as it was. The gain is the modelled time of the first over that of the second. Both compute
 the same: outputs of the first check shape are compared element by element, in order of declaration, except for kernels
 that say `// other layout` in the first line of the cure. --check fails where a cure gains less than 1.3x or computes
-something else."""
+something else. --cures names another folder than cured: unplanted/ has kernels of which a cure shows that nothing can be
+gained, because the compiler or the chip takes away what was planted, or because a finding is a false alarm."""
 
 import argparse
 import json
@@ -55,17 +56,17 @@ def differ(one, other):
     return False
 
 
-def judge(folder, keet_opt, part):
+def judge(folder, keet_opt, part, cures_in):
     """Prints the row of each kernel that has a cure and part in its name; those that are not worth their place."""
     bad = []
     table = [line.split() for line in (folder / "planted.txt").read_text(encoding="utf-8").splitlines() if line[0] != "#"]
-    cures = {path.stem for path in (folder / "cured").glob("*.cu")}
+    cures = {path.stem for path in (folder / cures_in).glob("*.cu")}
     for name in sorted(cures - {row[0] for row in table}):
-        sys.exit(f"plants.py: {folder}/cured/{name}.cu is the cure of no kernel")
+        sys.exit(f"plants.py: {folder}/{cures_in}/{name}.cu is the cure of no kernel")
     for name, cause, _ in table:
         if name not in cures or part not in name:
             continue
-        cured = folder / "cured" / f"{name}.cu"
+        cured = folder / cures_in / f"{name}.cu"
         before, found = run(keet_opt, folder / "kernels" / f"{name}.cu")
         after, expected = run(keet_opt, cured)
         other_layout = "// other layout" in cured.read_text(encoding="utf-8").split("\n")[0]
@@ -82,9 +83,10 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("folders", nargs="*", type=pathlib.Path, default=[ROOT / "tests" / "explain"])
     parser.add_argument("--only", metavar="NAME", help="kernels whose names have this in them")
+    parser.add_argument("--cures", default="cured", metavar="NAME", help="the folder of the cures in each FOLDER")
     options = parser.parse_args()
     print("| kernel | planted cause | time, us | cured, us | gain |\n|---|---|---:|---:|---:|")
-    bad = [name for folder in options.folders for name in judge(folder, options.keet_opt, options.only or "")]
+    bad = [name for folder in options.folders for name in judge(folder, options.keet_opt, options.only or "", options.cures)]
     if options.check and bad:
         sys.exit(f"plants.py: less than {LEAST}x, or other results: {', '.join(bad)}")
 

@@ -89,12 +89,12 @@ def children(kernel, lines=LINES):
 
 
 def settings(kernel):
-    """Edits of a number: other values of tuning parameters, other launch bounds."""
-    out = []
+    """Edits of a number: values of tuning parameters that --what-if does not run."""
+    out, shown = [], kernel.beside()
     for name, now, values in kernel.tunes():
         for value in values:
-            if value != now:
-                text = kernel.with_tune(name, value)
+            text = kernel.with_tune(name, value)
+            if value != now and text not in shown:
                 try:
                     time = kernel.program.profile(text)["time"]
                 except asking.Broken:
@@ -149,7 +149,7 @@ def plausible(kernel, best, wrong, hot):
     return hot not in touched(kernel, best[2]) or sum(hot in touched(kernel, e[2]) for e in wrong) >= 2
 
 
-def grid(kernel, rng, nr=20):
+def grid(kernel, rng, nr=12):
     """Edits of the same two tuning parameters: how far to go is what the source does not tell."""
     tunes, out = kernel.tunes(), {}
     names = rng.sample(tunes, min(2, len(tunes)))
@@ -159,6 +159,8 @@ def grid(kernel, rng, nr=20):
         for (name, _, _), value in zip(names, row):
             text = kernel.with_tune(name, value, text)
         what = anonymous.change(kernel.text, text)
+        if text in kernel.beside():
+            continue
         try:
             out[what] = (kernel.base["time"] / kernel.program.profile(text)["time"], what, text)
         except asking.Broken:
@@ -197,9 +199,9 @@ def gain(kernel, rng):
     out = []
     edits = children(kernel) + (settings(kernel) if len(kernel.tunes()) > 2 else [])
     for factor, what, text in rng.sample(edits, len(edits)):
-        if factor > 1.2 or factor < 0.83:
+        if factor > 1.25 or factor < 0.8:
             out.append(number("gain", "This edit makes the kernel how many times as fast (below 1: slower)? A number, right "
-                              f"within 15%.\n{what}", factor, 0.15, asks=[text]))
+                              f"within 20%.\n{what}", factor, 0.2, asks=[text]))
     return out[:3]
 
 
@@ -234,6 +236,8 @@ def next_limiter(kernel, rng):
     """How busy the unit is that comes nearest to its limit after an edit."""
     before = {unit: value for value, unit in busiest(kernel.base)}
     edits = [(what, text) for _, what, text in children(kernel)] + resized(kernel, (1 / 16, 8))
+    if kernel.cured:
+        edits = [(what, kernel.cured) for what in [anonymous.change(kernel.text, kernel.cured, LINES)] if what]
     out = []
     for what, text in rng.sample(edits, min(len(edits), 5)):
         try:
@@ -250,8 +254,7 @@ def swept(kernel, name, values):
     """What the arms with runs show of a size at values that are not asked about."""
     texts = [kernel.with_size(name, v) for v in values]
     table = asking.table([kernel.program.profile(t) for t in texts], [f"{name} = {v}" for v in values])
-    told = ("sweep", kernel.text, name, values)
-    return {"extra": {"findings": kernel.program.sweep(*told[1:]), "counters": table}, "told": told, "shows": texts}
+    return {"extra": {"counters": table}, "told": ("sweep", kernel.text, name, values), "shows": texts}
 
 
 def launch(kernel, rng):
@@ -323,36 +326,36 @@ def count_of(kernel, extents):
 
 
 def other_data(kernel, row, rng):
-    """[(in words, contents, files)] for an input that holds `row`: other contents than those that --what-if tries."""
+    """[(in words, contents, makes the elements of d.npy or None)] for an input that holds `row`: other contents than those
+    that --what-if tries."""
     _, _, kind, extents, how, args = row
     total, sizes = count_of(kernel, extents)
+    small = kind == "i32" and total <= 1 << 21
+    held = 'file("d.npy")'
     if how in ("permutation", "iota"):
-        other = []
-        if kind == "i32" and total <= 1 << 21:
-            near = [i ^ rng.randrange(8) for i in range(total // 8 * 8)]
-            step = [(i * 32 + i * 32 // total) % total for i in range(total)]
-            blocks = list(range(total // 64))
-            rng.shuffle(blocks)
-            other += [("values that differ from 0, 1, 2, ... in the last three bits alone, by lot", 'file("d.npy")', {"d.npy": near}),
-                      ("0, 32, 64, ..., then 1, 33, 65, ...", 'file("d.npy")', {"d.npy": step}),
-                      ("runs of 64 successive numbers, the runs in an order by lot", 'file("d.npy")',
-                       {"d.npy": [b * 64 + i for b in blocks for i in range(64)]})]
-        return [o for o in other if not o[1].startswith(how) and all(len(v) == total for v in o[2].values())]
+        def blocks():
+            order = list(range(total // 64))
+            rng.shuffle(order)
+            return [b * 64 + i for b in order for i in range(64)]
+        if not small or total % 64:
+            return []
+        return [("values that differ from 0, 1, 2, ... in the last three bits alone, by lot", held,
+                 lambda: [i ^ rng.randrange(8) for i in range(total)]),
+                ("0, 32, 64, ..., then 1, 33, 65, ...", held, lambda: [(i * 32 + i * 32 // total) % total for i in range(total)]),
+                ("runs of 64 successive numbers, the runs in an order by lot", held, blocks)]
     low, high = (eval(a.replace("/", "//"), {"__builtins__": {}}, sizes) for a in args.split(","))
     if how == "sorted":
-        skew = [low + int((high - low) * (i / (total - 1)) ** 3) for i in range(total)]
-        return [(f"rising as the third power from {low} to {high}", 'file("d.npy")', {"d.npy": skew})] if total <= 1 << 21 else []
+        return [(f"rising as the third power from {low} to {high}", held,
+                 lambda: [low + int((high - low) * (i / (total - 1)) ** 3) for i in range(total)])] if small else []
     span = high - low + 1
-    other = []
-    for part in (16, 256):
-        if span >= 4 * part:
-            other.append((f"integers({low}, {low + span // part - 1}) (a range of one {part}th)",
-                          f"integers({low}, {low + span // part - 1})", {}))
-    if kind == "i32" and total <= 1 << 21:
-        zipf = [low + min(span - 1, int(span ** rng.random()) - 1) for _ in range(total)]
-        near = [low + min(span - 1, (i * span // total) // 64 * 64 + rng.randrange(64)) for i in range(total)]
-        other += [("skewed: value v about as often as 1/v", 'file("d.npy")', {"d.npy": zipf})]
-        other += [("clustered: rising over the array, with noise of 64", 'file("d.npy")', {"d.npy": near})] if span > 4096 else []
+    other = [(f"integers({low}, {low + span // part - 1}) (a range of one {part}th)", f"integers({low}, {low + span // part - 1})", None)
+             for part in (16, 256) if span >= 4 * part]
+    if small:
+        other += [("skewed: value v about as often as 1/v", held,
+                   lambda: [low + min(span - 1, int(span ** rng.random()) - 1) for _ in range(total)])]
+    if small and span > 4096:
+        other += [("clustered: rising over the array, with noise of 64", held,
+                   lambda: [low + min(span - 1, (i * span // total) // 64 * 64 + int(64 * rng.random())) for i in range(total)])]
     return other
 
 
@@ -361,9 +364,9 @@ def data(kernel, rng):
     out = []
     for row in contents(kernel)[:2]:
         others = other_data(kernel, row, rng)
-        for words, new, files in rng.sample(others, min(len(others), 5)):
+        for words, new, values in rng.sample(others, min(len(others), 3)):
             line = row[0][:row[0].index("= " + row[4])] + "= " + new
-            packed = {name: asking.npy(values) for name, values in files.items()}
+            packed = {"d.npy": asking.npy(values())} if values else {}
             try:
                 after = kernel.program.profile(kernel.text.replace(row[0], line), packed)
             except asking.Broken:
@@ -417,7 +420,7 @@ def occupancy_edits(kernel, rng):
     if not re.search("extern __shared__", kernel.text):
         out += [re.sub(r"^(#pragma keet launch .*\))>>>", rf"\g<1>, {size}>>>", kernel.text, flags=re.M) for size in (14000, 20000)]
     out = [t for t in dict.fromkeys(out) if t != kernel.text]
-    return rng.sample(out, min(len(out), 9)) + [t for _, _, t in children(kernel)[:3]]
+    return rng.sample(out, min(len(out), 6)) + [t for _, _, t in children(kernel)[:2]]
 
 
 def resident(kernel, rng):
@@ -441,5 +444,5 @@ def resident(kernel, rng):
     return out
 
 
-GENERATORS = {"edit": edit, "gain": gain, "cure": cure, "next": next_limiter, "launch": launch, "knee": knee, "data": data,
-              "differs": differs, "resident": resident}
+GENERATORS = {"data": data, "resident": resident, "cure": cure, "next": next_limiter, "launch": launch, "knee": knee, "gain": gain,
+              "differs": differs, "edit": edit}

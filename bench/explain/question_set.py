@@ -9,6 +9,7 @@ import json
 import random
 import re
 import sqlite3
+import sys
 
 import arms
 import asking
@@ -16,10 +17,22 @@ import question_kinds
 import stats
 
 ROOT, ARMS, OURS = arms.ROOT, arms.ARMS, arms.OURS
-QUOTA = {"edit": 24, "gain": 26, "next": 24, "launch": 24, "knee": 24, "data": 26, "differs": 22, "resident": 24, "cure": 66}
-PLANTED = 24    # so many planted kernels join, by lot
+QUOTA = {"dev": 5, "test": 16}  # so many questions of each kind
+EACH = 2        # at most so many of a kind are of one kernel; of the rare `resident` twice as many
+PLANTED = 24    # so many planted kernels join the suite and asked/, by lot
 SEARCH = 10     # evaluations of the search whose variants are asked about
-DEV = 1 / 3     # this part of each kind's number is for looking at; the rest is not looked at
+ORDER = 7       # the seed of those searches and of the order of the files, the same for all sets: searches are dear
+BATCH = 2       # files that are asked at a time, until a kind has its number
+DEV = 1 / 3     # this part of the planted kernels with cures is for looking at
+
+TRIED = 12      # files of the suite, asked/ and planted ones that joined which are asked for a kind, whether it finds a question or not
+
+# Kernels of more than 32 registers, which `resident` asks about (measured once, at 2e2c5ac).
+MANY = frozenset("""gravity_tiles inner_product lowest_of_columns nbody project_queries residual_block score_profiles
+softmax_in_registers thomas_solver weight_gradients""".split())
+
+# Files whose original takes keet-opt more than 0.9 s of processor time (measured once, at 2e2c5ac): too dear to ask.
+DEAR = frozenset("""codebook_rows european_calls fixed_point_forces matmul_bf16 reload_matmul tall_product tensor_bf16""".split())
 
 # Families whose questions were looked at in earlier sets: of these alone are the questions to look at.
 LOOKED = frozenset("""argmax attention bags batched_matmul batchnorm_relu box_blur clusters conv1d_bias_relu conv2d
@@ -36,21 +49,20 @@ the question's number, a space, one letter or one plain number. Examples: Q001 B
 """
 
 
-def families(seed, only, nr=None):
-    """Files in an order by lot: the suite, those in asked/, some planted ones; and the other planted ones. nr: so many of
-    each part alone."""
-    rng = random.Random(seed)
-    planted = [p for folder in ("tests/explain/kernels", "tests/explain/heldout/kernels")
-               for p in sorted((ROOT / folder).glob("*.cu")) if not cured(p).exists()]
+def families(only):
+    """Files in an order by lot: the suite, those in asked/ and some planted ones; and the other planted ones."""
+    rng = random.Random(ORDER)
+
+    def planted_in(*names):
+        return [p for n in names for p in sorted((ROOT / "tests/explain" / n / "kernels").glob("*.cu")) if not cured(p).exists()]
+
+    planted, blind = planted_in("", "heldout"), planted_in("blind", "blind2")
     rng.shuffle(planted)
     paths = sorted((ROOT / "bench/explain/asked").glob("*.cu")) + sorted((ROOT / "kernels").glob("*.cu")) + planted[:PLANTED]
     rng.shuffle(paths)
-    if only:
-        return [p for p in paths if p.stem in only], []
-    if nr:
-        parts = [[p for p in paths if (p.stem in LOOKED) == looked][:n] for looked, n in zip((True, False), nr)]
-        return parts[0] + parts[1], []
-    return paths, planted[PLANTED:]
+    rest = planted[PLANTED:] + blind
+    rng.shuffle(rest)
+    return [[p for p in part if p.stem not in DEAR and (not only or p.stem in only)] for part in (paths, rest)]
 
 
 def cured(path):
@@ -73,60 +85,106 @@ def registers(kernel):
     return kernel.base["metrics"].get("launch__registers_per_thread") or 0
 
 
-def kinds_of(kernel):
-    """Kinds to ask of this kernel."""
-    many = registers(kernel) > 32
-    out = ["launch"] * (len(set(kernel.launches)) > 1) + ["data"] * bool(question_kinds.contents(kernel))
-    return out + ["resident"] * many + ["edit", "gain", "next", "knee", "differs"]
+def may_ask(kind, path):
+    """Whether the text alone does not rule the kind out."""
+    text = path.read_text()
+    if kind == "launch":
+        return len(set(re.findall(r"^#pragma keet launch (\w+)", text, re.M))) > 1
+    if kind == "data":
+        return bool(re.search(r"^#pragma keet in\s+\w+\s*: [iu](32|8)\[.*= (integers|permutation|iota|sorted)", text, re.M))
+    return kind != "resident" or path.stem in MANY
 
 
 def of_family(path, program, args):
-    """[(kernel, questions)] of a file or of one of its variants, by lot: one's profile would tell what the other asks.
-    Variants of many registers are rare, and come first."""
+    """A file's kernel or one of its variants, by lot: one's profile would tell what the other asks. Variants of many
+    registers are rare, and come first. None if the program does not take it."""
     try:
-        kernels = asking.Kernel.family(path, program, SEARCH, args.seed)
+        kernels = asking.Kernel.family(path, program, SEARCH, ORDER)
     except asking.Broken:
-        return []
+        return None
     kernels += [made for kernel in kernels for made in of_settings(kernel, program, args)]
     many = [k for k in kernels if registers(k) > 32 and len(k.launches) == 1]
-    kernel = random.Random(f"{args.seed} {path.stem}").choice(many or kernels)
-    found = []
-    for kind in kinds_of(kernel):
-        try:
-            found += question_kinds.GENERATORS[kind](kernel, random.Random(f"{args.seed} {kernel.name} {kind}"))
-        except asking.Broken:
-            continue
-    return [(kernel, found)] if found else []
+    return random.Random(f"{args.seed} {path.stem}").choice(many or kernels)
 
 
 def of_settings(kernel, program, args):
     """A kernel of many tuning parameters at other settings that are no slower."""
-    tried = question_kinds.combined(kernel, random.Random(f"{args.seed} {kernel.name} settings"), 16)
+    tried = question_kinds.combined(kernel, random.Random(f"{args.seed} {kernel.name} settings"), 6)
     return [asking.Kernel(f"{kernel.name}{'+' * nr}", text, program)
             for nr, (gain, _, text) in enumerate(sorted(tried, reverse=True), 2) if gain > 1]
 
 
 def of_rest(path, program, args):
-    """Of a planted kernel that did not join: what holds its occupancy, if registers do."""
+    """A planted kernel that did not join, as it is."""
     try:
-        kernel = asking.Kernel.family(path, program, 0, args.seed)[0]
+        return asking.Kernel.family(path, program, 0, ORDER)[0]
     except asking.Broken:
-        return []
-    found = question_kinds.resident(kernel, random.Random(f"{args.seed} {kernel.name} resident"))
-    return [(kernel, found)] if found else []
+        return None
 
 
-def of_cure(path, split, program, args):
-    """Of a planted kernel: what its cure gains."""
+def of_cure(path, split, program):
+    """A planted kernel that has a cure, and its part."""
     names = asking.anonymous.Names(path.read_text())
     try:
         kernel = asking.Kernel(path.stem, names.apply(path.read_text()), program)
         names.settled = frozenset()  # the cure has names of its own
         kernel.cured, kernel.split = names.apply(cured(path).read_text()), split
-        found = question_kinds.cure(kernel, None)
+        return kernel
+    except asking.Broken:
+        return None
+
+
+def ask(kind, kernel, args):
+    """Questions of a kind on a kernel, less those on runs that ours shows."""
+    try:
+        found = question_kinds.GENERATORS[kind](kernel, random.Random(f"{args.seed} {kernel.name} {kind}"))
     except asking.Broken:
         return []
-    return [(kernel, found)] if found else []
+    shown = set(map(question_kinds.key, kernel.beside()))
+    return [(kernel, q) for q in found if kind == "differs" or not shown & set(q["asks"])]
+
+
+def fill(kind, sources, quota, pool, args):
+    """[(kernel, question)] of the sources in their order, a batch at a time, until there are enough to choose from."""
+    def of_source(make):
+        kernel = make()
+        return ask(kind, kernel, args) if kernel else []
+
+    found, enough = [], 0
+    for at in range(0, len(sources), BATCH):
+        if enough >= quota:
+            break
+        batch = list(pool.map(of_source, sources[at:at + BATCH]))
+        found += [x for asked in batch for x in asked]
+        enough += sum(min(len(asked), EACH) for asked in batch)
+    return found
+
+
+def part_of_set(split, pool, program, args):
+    """[(kernel, question)] of one part: each kind of the files that may be asked it, and what limits also after cures."""
+    joined, rest = ([p for p in paths if (p.stem in LOOKED) == (split == "dev")] for paths in families(args.only))
+    cures = [(p, part) for p, part in with_cures(args.only) if part == split]
+    random.Random(f"{args.seed} {split} cures").shuffle(cures)
+    made, found = {}, []
+
+    def source(make, path, *more):
+        def kernel():
+            if path not in made:
+                made[path] = make(path, *more)
+            return made[path]
+        return kernel
+
+    for kind in question_kinds.GENERATORS:
+        files = [source(of_family, p, program, args) for p in joined if kind == "resident" or may_ask(kind, p)][:TRIED] if kind != "cure" else []
+        if kind in ("data", "resident"):  # they are rare, and need no variants
+            files += [source(of_rest, p, program, args) for p in rest if may_ask(kind, p)]
+        cured_files = [source(of_cure, p, part, program) for p, part in cures] if kind in ("cure", "next") else []
+        quota = QUOTA[split] / (2 if kind == "next" else 1)
+        for sources in (files, cured_files):
+            got = fill(kind, sources, quota, pool, args)
+            print(f"{split} {kind}: {len(got)} of {len({k.name for k, _ in got})} kernels", file=sys.stderr, flush=True)
+            found += got
+    return select(found, args.seed, split)
 
 
 def clash(a, b):
@@ -139,23 +197,25 @@ def split_of(kernel):
 
 
 def select(found, seed, split):
-    """[(kernel, question)]: each kind's number, two at most of a kernel and kind (four of the rare one), answers of all
-    sorts, no clash."""
+    """[(kernel, question)]: each kind's number, few of a kernel and kind, answers of all sorts, no clash; of what limits after
+    an edit half after cures."""
     rng, out = random.Random(f"{seed} {split}"), []
-    for kind, quota in QUOTA.items():
-        pool = [(k, q) for k, questions in found for q in questions if q["kind"] == kind and split_of(k) == split]
-        rng.shuffle(pool)
-        labels, each = {}, {}
-        for _ in range(round(quota * (DEV if split == "dev" else 1 - DEV))):
-            pool = [(k, q) for k, q in pool if each.get(k.name, 0) < (4 if kind == "resident" else 2) and
-                    not any(k is other and clash(q, asked) for other, asked in out)]
-            if not pool:
-                break
-            best = min(pool, key=lambda x: (labels.get(x[1]["label"], 0) // 2, each.get(x[0].name, 0)))
-            pool.remove(best)
-            labels[best[1]["label"]] = labels.get(best[1]["label"], 0) + 1
-            each[best[0].name] = each.get(best[0].name, 0) + 1
-            out.append(best)
+    for kind in question_kinds.GENERATORS:
+        labels, each, nr = {}, {}, QUOTA[split]
+        for half in (True, False) if kind == "next" else (None,):
+            pool = [(k, q) for k, q in found if q["kind"] == kind and half in (None, bool(k.cured))]
+            rng.shuffle(pool)
+            for _ in range(nr // 2 if half else nr):
+                pool = [(k, q) for k, q in pool if each.get(k.name, 0) < EACH * (1 + (kind == "resident")) and
+                        not any(k is other and clash(q, asked) for other, asked in out)]
+                if not pool:
+                    break
+                best = min(pool, key=lambda x: (labels.get(x[1]["label"], 0) // 2, each.get(x[0].name, 0)))
+                pool.remove(best)
+                labels[best[1]["label"]] = labels.get(best[1]["label"], 0) + 1
+                each[best[0].name] = each.get(best[0].name, 0) + 1
+                out.append(best)
+                nr -= 1
     return out
 
 
@@ -171,15 +231,11 @@ def generic_advice(program, text):
 
 
 def generate(args):
-    """The new set."""
+    """The new set, or the part of it that --split names."""
     program = asking.Program(args.binary, args.work / "asked")
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        joined, rest = families(args.seed, args.only, args.families)
-        cures = list(with_cures(args.only))
-        found = [x for f in pool.map(lambda c: of_cure(*c, program, args), cures) for x in f]
-        found += [x for f in pool.map(lambda p: of_family(p, program, args), joined) for x in f]
-        found += [x for f in pool.map(lambda p: of_rest(p, program, args), rest) for x in f]
-        picked = select(found, args.seed, "dev") + select(found, args.seed, "test")
+        parts = ("dev", "test") if args.split == "all" else (args.split,)
+        picked = [x for split in parts for x in part_of_set(split, pool, program, args)]
         kernels = {k.name: k for k, _ in picked}
     split = {name: split_of(k) for name, k in kernels.items()}
     sheets = {name: {"split": split[name], "text": k.text, "source": asking.anonymous.numbered(k.text), "told": {

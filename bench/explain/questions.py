@@ -367,8 +367,6 @@ def main():
     parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "build/release/keet-opt")
     parser.add_argument("--commit", default=stamp.commit())
     parser.add_argument("--only", type=lambda text: text.split(","), help="planted kernels, by name")
-    parser.add_argument("--families", type=lambda text: [int(n) for n in text.split(",")], metavar="DEV,TEST",
-                        help="so many files to look at, and so many others, by lot; all, unless told")
     parser.add_argument("--new", action="store_true", help="questions that the source does not answer")
     parser.add_argument("--old", action="store_true", help="those on held-out planted kernels, a file an arm")
     parser.add_argument("--answers", type=pathlib.Path, help="a folder of ARM.txt")

@@ -74,8 +74,8 @@ const struct option_row option_table[] = {
         .help = "NAME=256,512,1024: one kernel over these values of a size or a tuning parameter; "
                 "NAME: profiles of one kernel over a parameter, by their file names"},
     {"what-if", 0, NULL, V(EXPLAIN), SECTION_EVALUATION, SET(what_if),
-        .help = "times and limits at other sizes and on other contents of integer inputs, each "
-                "run once"},
+        .help = "times and limits with other sizes, tuning parameters and contents of integer "
+                "inputs, each run once"},
     {"sanitize", 0, "LIST", V(RUN), SECTION_EVALUATION, OWN(option_sanitize),
         .words = "all memory init race race=strict sync leak",
         .help = "all, or some of memory,init,race,sync,leak: list what is wrong, by line, as "

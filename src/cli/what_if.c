@@ -1,4 +1,4 @@
-/* Owns the runs of a kernel at other sizes and on other contents. */
+/* Owns the runs of a kernel with other sizes, other parameters and other contents. */
 #include "cli/what_if.h"
 
 #include "base/mem.h"
@@ -16,6 +16,7 @@ enum {
     LEAST_VALUE = 32,
     MOST_VALUE = 1 << 25,
     MOST_SIZES = 4,
+    MOST_TUNES = 4,
     MOST_ARRAYS = 3,
     MOST_GROUPS = 8,
     UNITS_SHOWN = 4
@@ -44,21 +45,21 @@ static bool run_once(
     return true;
 }
 
-/* ---- sizes ---- */
+/* ---- sizes and parameters ---- */
 
-static const char *with_size(const struct other_runs *a, const struct binding *size, int64_t value)
+static const char *with_number(const struct other_runs *a, const char *name, int64_t value)
 {
     return task_with_value(
-        a->arena, a->c->task->source, size->name, arena_printf(a->arena, "%lld", (long long)value));
+        a->arena, a->c->task->source, name, arena_printf(a->arena, "%lld", (long long)value));
 }
 
-/* A size that is a plain number, at another value: one that follows from others stays tied to them.
- */
-static bool size_at(
-    const struct other_runs *a, const struct binding *size, int64_t value, struct task *changed)
+/* The task with a plain number of its size or tune lines, `now`, at another value: one that follows
+ * from others stays tied to them. */
+static bool number_at(
+    const struct other_runs *a, const char *name, int64_t now, int64_t value, struct task *changed)
 {
     const struct task *task = a->c->task;
-    const char *same = with_size(a, size, size->value), *source = with_size(a, size, value);
+    const char *same = with_number(a, name, now), *source = with_number(a, name, value);
     struct err ignored;
 
     return same && strcmp(same, task->source) == 0 &&
@@ -83,10 +84,48 @@ static bool try_sizes(struct other_runs *a, struct err *err)
             struct task *changed = arena_alloc(a->arena, sizeof(*changed));
 
             if (size->value <= factors[k].most && value >= LEAST_VALUE && value <= MOST_VALUE &&
-                size_at(a, size, value, changed))
+                number_at(a, size->name, size->value, value, changed))
                 ok = run_once(a, changed,
                     arena_printf(a->arena, "%s = %lld (%s times)", size->name, (long long)value,
                         factors[k].name),
+                    err);
+        }
+    }
+    return ok;
+}
+
+/* The next of a parameter's values above (or below) the chosen one; the chosen one: there is none.
+ */
+static int64_t neighbour(const struct tune *tune, bool above)
+{
+    int64_t next = tune->value;
+
+    for (unsigned i = 0; i < tune->nr_choices; i++) {
+        const int64_t value = tune->choices[i];
+
+        if (above ? value > tune->value : value < tune->value)
+            if (next == tune->value || (above ? value < next : value > next))
+                next = value;
+    }
+    return next;
+}
+
+static bool try_tunes(struct other_runs *a, struct err *err)
+{
+    const struct plan *plan = &a->c->task->plan;
+    bool ok = true;
+
+    for (unsigned i = 0; i < plan->nr_tunes && i < MOST_TUNES; i++) {
+        const struct tune *tune = &plan->tunes[i];
+
+        for (int above = 0; ok && above < 2; above++) {
+            const int64_t value = neighbour(tune, above);
+            struct task *changed = arena_alloc(a->arena, sizeof(*changed));
+
+            if (value != tune->value && number_at(a, tune->name, tune->value, value, changed))
+                ok = run_once(a, changed,
+                    arena_printf(a->arena, "%s = %lld, not %lld", tune->name, (long long)value,
+                        (long long)tune->value),
                     err);
         }
     }
@@ -200,7 +239,7 @@ bool what_if_run(struct workbench *bench, const struct candidate *c, uint64_t se
 {
     struct other_runs a = {.bench = bench, .c = c, .seed = seed, .out = out, .arena = c->arena};
 
-    return try_sizes(&a, err) && try_contents(&a, err);
+    return try_sizes(&a, err) && try_tunes(&a, err) && try_contents(&a, err);
 }
 
 /* ---- what they show ---- */
@@ -210,36 +249,44 @@ static double get(const struct profile *profile, enum metric metric)
     return counters_get(&profile->total, metric);
 }
 
-static void add_units(struct str *out, const struct profile *profile)
+/* The busiest units, at most so many, the busiest first. */
+static void add_units(struct str *out, const struct counters *n, unsigned nr)
 {
     static const enum metric units[] = {METRIC_DRAM_PCT, METRIC_L2_PCT, METRIC_LSU_PCT,
         METRIC_ISSUE_PCT, METRIC_FMA_PCT, METRIC_ALU_PCT, METRIC_FP64_PCT, METRIC_XU_PCT,
         METRIC_TENSOR_PCT};
     bool done[ARRAY_SIZE(units)] = {false};
 
-    for (unsigned k = 0; k < UNITS_SHOWN; k++) {
+    for (unsigned k = 0; k < nr; k++) {
         size_t most = ARRAY_SIZE(units);
 
         for (size_t i = 0; i < ARRAY_SIZE(units); i++)
-            if (!done[i] &&
-                (most == ARRAY_SIZE(units) || get(profile, units[i]) > get(profile, units[most])))
+            if (!done[i] && (most == ARRAY_SIZE(units) ||
+                                counters_get(n, units[i]) > counters_get(n, units[most])))
                 most = i;
         done[most] = true;
         str_addf(out, "%s%s %.3g%%", k ? ", " : "", limits_unit_name(units[most]),
-            get(profile, units[most]));
+            counters_get(n, units[most]));
     }
 }
 
+/* Of each kernel its share, its time, and its busiest unit. */
 static void add_launches(struct str *out, const struct profile *profile, struct arena *arena)
 {
     struct launch_group groups[MOST_GROUPS];
     const unsigned nr =
         profile->nr_launches > 1 ? launch_groups(profile, arena, groups, MOST_GROUPS, 0) : 0;
 
-    for (unsigned i = 0; i < nr; i++)
-        str_addf(out, "%s%s %.1f%%",
-            i ? ", " : "; launches: ", profile->configs[groups[i].longest].kernel,
-            100 * groups[i].share);
+    for (unsigned i = 0; i < nr; i++) {
+        const struct counters *longest = &profile->launches[groups[i].longest];
+
+        str_addf(
+            out, "%s%s %.1f%% (", i ? ", " : "; launches: ", groups[i].name, 100 * groups[i].share);
+        report_time(out, counters_get(longest, METRIC_TIME_NS));
+        str_add(out, ", ");
+        add_units(out, longest, 1);
+        str_add_char(out, ')');
+    }
 }
 
 static void add_run(struct str *out, const struct profile *profile, const struct candidate *c)
@@ -249,7 +296,7 @@ static void add_run(struct str *out, const struct profile *profile, const struct
 
     report_time(out, profile->time_ns);
     str_addf(out, ", %.3g of the time now; ", profile->time_ns / c->profile.time_ns);
-    add_units(out, profile);
+    add_units(out, &profile->total, UNITS_SHOWN);
     if (inst > 0)
         str_addf(out, "; instructions %.3g", get(profile, METRIC_WARP_INST) / inst);
     if (loads > 0)
@@ -264,8 +311,8 @@ void what_if_print(
 {
     if (what->nr == 0)
         return;
-    str_add(out, markdown ? "\n### At other sizes, on other contents\n\n"
-                          : "\nAt other sizes, on other contents\n");
+    str_add(out, markdown ? "\n### With other sizes, parameters and contents\n\n"
+                          : "\nWith other sizes, parameters and contents\n");
     for (unsigned i = 0; i < what->nr; i++) {
         str_addf(out, markdown ? "- `%s`: " : "  %s: ", what->runs[i].change);
         add_run(out, what->runs[i].profile, c);

@@ -1,8 +1,9 @@
-/* `keet-opt explain K.cu --what-if`: the kernel at other sizes and on other contents of its integer
- * inputs, each run once at the timed size and not compared with anything.
+/* `keet-opt explain K.cu --what-if`: the kernel with other sizes, other tuning parameters and other
+ * contents of its integer inputs, each run once at the timed size and not compared with anything.
  *
  * Sizes: each plain number of the `size` lines at 3/32, 3/8 and 3 times its value, and numbers up
- * to 2048 at 12 times: small sizes are further from where a trend holds. Contents, by what the task
+ * to 2048 at 12 times: small sizes are further from where a trend holds. Parameters: the next
+ * smaller and the next larger of the values that their lines offer. Contents, by what the task
  * declares: integers(a, b)  in rising order; all the same; from the lowest 64th of the range
  *   sorted(a, b)    evenly spaced from a to b
  *   permutation()   0, 1, 2, ...
@@ -16,7 +17,7 @@
 
 struct json_t;
 
-enum { WHAT_IF_RUNS = 32 };
+enum { WHAT_IF_RUNS = 48 };
 
 struct what_if {
     struct what_if_run {

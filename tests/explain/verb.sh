@@ -109,12 +109,14 @@ other()
 {
     local said now
     said=$(grep -F "$1" <<<"$out" | sed -E 's/.*: ([0-9.]+) us, .*/\1/')
-    sed "$2" $bags >"$folder/other.cu"
+    sed "$2" "${3:-$bags}" >"$folder/other.cu"
     now=$("$keet" explain --threads 2 "$folder/other.cu" | sed -nE 's/^time ([0-9.]+) us .*/\1/p')
     awk -v a="$said" -v b="$now" 'BEGIN { exit !(a > 0 && b > 0 && a / b < 1.01 && b / a < 1.01) }' || { echo "$1: $said, not $now"; exit 1; }
 }
 other "BAGS = 6144 (3/8 times)" 's/BAGS = 16384/BAGS = 6144/'
 other "IDS = constant(131071), all the same" 's/= integers(0, ITEMS-1)/= constant(131071)/; s/ITEMS = 100,/ITEMS = 262144,/'
+out=$("$keet" explain --threads 2 --what-if ../../kernels/sum.cu)
+other "CHUNK = 512, not 1024" 's/CHUNK = 1024/CHUNK = 512/' ../../kernels/sum.cu
 out=$("$keet" explain --threads 2 --json --what-if $bags)
 expect '"change": "IDS = sorted(0, 262143), in rising order"'
 out=$("$keet" explain --threads 2 kernels/coalesce_structures.cu)
