@@ -3,6 +3,7 @@
 "use strict";
 (function () {
   let trying = [], told = 0; // what is under way, and when that was told
+  let shown = []; // the parts above the nodes as they were drawn last
   let said = "", due = 0, waiting = false, again = false, stale = false;
 
   function say(text) {
@@ -81,12 +82,21 @@
     old.replaceWith(fresh);
   }
 
-  // Only what has changed: most of a long page stays as it is drawn.
-  function update(now, old) {
+  // Only what has changed: most of a long page stays as it is drawn. One part at a time, so that none lets the page stand still for long.
+  async function update(now, old) {
     const from = [...now.children], to = [...old.children];
-    if (from.length === to.length && from.length > 0 && old.id === "above")
-      from.forEach((one, at) => { if (one.outerHTML !== to[at].outerHTML) replace(one, to[at]); });
-    else if (now.outerHTML !== old.outerHTML) replace(now, old);
+    if (from.length !== to.length || from.length === 0 || old.id !== "above") {
+      if (now.outerHTML !== old.outerHTML) replace(now, old);
+      if (old.id === "above") shown = [];
+      return;
+    }
+    for (let at = 0; at < from.length; at++) {
+      const text = from[at].outerHTML;
+      if (text === (shown[at] || to[at].outerHTML)) continue;
+      replace(from[at], to[at]);
+      shown[at] = text;
+      await new Promise((done) => setTimeout(done, 0));
+    }
   }
 
   async function refresh() {
@@ -102,7 +112,7 @@
       fresh.getElementById("live").textContent = said;
       for (const part of ["header", document.getElementById("above") ? "#above" : "main"]) {
         const now = fresh.querySelector(part), old = document.querySelector(part);
-        if (now && old) update(now, old);
+        if (now && old) await update(now, old);
       }
       showTrying();
       due = performance.now() + Math.max(1000, 5 * (drawn - began), 10 * (performance.now() - drawn));
