@@ -1,6 +1,7 @@
 /* Tests of reading Nsight Compute's CSV: fixtures written by hand from the documented format, one
  * irregularity each, and the values that a reader would take from them. */
 #include "explain/import_ncu.h"
+#include "tests/sanitized.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -218,18 +219,6 @@ static void write_large(const char *path)
     fclose(f);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-static const bool sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-static const bool sanitized = true;
-#else
-static const bool sanitized = false;
-#endif
-#else
-static const bool sanitized = false;
-#endif
-
 static void test_many_are_quick(void **state)
 {
     char path[] = "/tmp/keet_many_XXXXXX.csv";
@@ -251,7 +240,7 @@ static void test_many_are_quick(void **state)
         assert_true(counters_get(&import.kernels[3].counters, METRIC_TIME_NS) > 12499);
         arena_reset(arena);
     }
-    assert_true(clock() - start < (sanitized ? 60 : 5) * CLOCKS_PER_SEC);
+    assert_true(clock() - start < (KEET_SANITIZED ? 60 : 5) * CLOCKS_PER_SEC);
     unlink(path);
 }
 

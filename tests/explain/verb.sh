@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # keet-opt explain on a kernel and on profiles: what a reader must find in the output.
+#
+#   verb.sh KEET_OPT [large]      large: kernels of several launches, other sizes and contents
 set -euo pipefail
 keet=$1
+part=${2-}
 cd "$(dirname "$0")"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -13,6 +16,43 @@ refuse()
 {
     ! grep -qF -- "$1" <<<"$out" || { echo "not wanted: $1"; echo "$out"; exit 1; }
 }
+if [ "$part" = large ]; then
+    # Several launches: where the time goes comes first, then three findings; -v shows the rest.
+    out=$("$keet" explain --threads 2 ../../kernels/attention.cu)
+    expect "  of the launches' time  launches        each  kernel"
+    expect "scores, 32 x 32 x 8 blocks of 16 x 16 x 1"
+    expect "  softmax: load/store unit "
+    grep -qE '^  [0-9]+ more findings? with less to gain: -v shows' <<<"$out" || { echo "$out"; exit 1; }
+    [ "$(grep -cE '^  [0-9]\. \[' <<<"$out")" = 3 ] || { echo "not three findings: $out"; exit 1; }
+    [ "$(grep -n "of the launches' time" <<<"$out" | cut -d: -f1)" -lt "$(grep -n '1\. \[' <<<"$out" | cut -d: -f1)" ]
+    out=$("$keet" explain -v --threads 2 ../../kernels/attention.cu 2>/dev/null)
+    [ "$(grep -cE '^  [0-9]\. \[' <<<"$out")" -gt 3 ] || { echo "not all findings: $out"; exit 1; }
+    # Figures are of one launch: 4.1k threads walk rows, not the sum over launches.
+    expect "softmax: 4.1k threads"
+    out=$("$keet" explain --threads 2 --sweep S=64,128,256 ../../kernels/attention.cu)
+    grep -qE '^S = 128: scores [0-9.]+ us, softmax [0-9.]+ us, weigh [0-9.]+ us\.$' <<<"$out" || { echo "$out"; exit 1; }
+    # Without each cause, what limits then; other sizes and contents, which take the time of files that say so.
+    bags=../../bench/explain/asked/bags.cu
+    out=$("$keet" explain --threads 2 -v --what-if $bags)
+    expect " in detail: "
+    expect "units, and the time that each needs by itself: DRAM "
+    grep -qE '^ +[0-9.]+ us \([0-9.]+x\) without the limit of DRAM: limited by (waiting for memory|L2)' <<<"$out" || { echo "$out"; exit 1; }
+    other()
+    {
+        local said now
+        said=$(grep -F "$1" <<<"$out" | sed -E 's/.*: ([0-9.]+) us, .*/\1/')
+        sed "$2" "${3:-$bags}" >"$folder/other.cu"
+        now=$("$keet" explain --threads 2 "$folder/other.cu" | sed -nE 's/^time ([0-9.]+) us .*/\1/p')
+        awk -v a="$said" -v b="$now" 'BEGIN { exit !(a > 0 && b > 0 && a / b < 1.01 && b / a < 1.01) }' || { echo "$1: $said, not $now"; exit 1; }
+    }
+    other "BAGS = 6144 (3/8 times)" 's/BAGS = 16384/BAGS = 6144/'
+    other "IDS = constant(131071), all the same" 's/= integers(0, ITEMS-1)/= constant(131071)/; s/ITEMS = 100,/ITEMS = 262144,/'
+    out=$("$keet" explain --threads 2 --what-if ../../kernels/sum.cu)
+    other "CHUNK = 512, not 1024" 's/CHUNK = 1024/CHUNK = 512/' ../../kernels/sum.cu
+    out=$("$keet" explain --threads 2 --json --what-if $bags)
+    expect '"change": "IDS = sorted(0, 262143), in rising order"'
+    exit
+fi
 out=$("$keet" explain --threads 2 kernels/serial_row_sum.cu)
 expect "latency-bound"
 expect "The task is memory-bound (0.25 flops per byte), but this kernel is latency-bound: 100 of the chip's 132 multiprocessors have no block; over the chip, "
@@ -27,18 +67,6 @@ expect "Little's law: full DRAM bandwidth needs 8.33 KB in flight per SM."
 expect "1. [serial_rows"
 expect "Line 17:"
 expect "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum = "
-# Several launches: where the time goes comes first, then three findings; -v shows the rest.
-out=$("$keet" explain --threads 2 ../../kernels/attention.cu)
-expect "  of the launches' time  launches        each  kernel"
-expect "scores, 32 x 32 x 8 blocks of 16 x 16 x 1"
-expect "  softmax: load/store unit "
-grep -qE '^  [0-9]+ more findings? with less to gain: -v shows' <<<"$out" || { echo "$out"; exit 1; }
-[ "$(grep -cE '^  [0-9]\. \[' <<<"$out")" = 3 ] || { echo "not three findings: $out"; exit 1; }
-[ "$(grep -n "of the launches' time" <<<"$out" | cut -d: -f1)" -lt "$(grep -n '1\. \[' <<<"$out" | cut -d: -f1)" ]
-out=$("$keet" explain -v --threads 2 ../../kernels/attention.cu 2>/dev/null)
-[ "$(grep -cE '^  [0-9]\. \[' <<<"$out")" -gt 3 ] || { echo "not all findings: $out"; exit 1; }
-# Figures are of one launch: 4.1k threads walk rows, not the sum over launches.
-expect "softmax: 4.1k threads"
 # A sentence is true of the kernel that it is about: loads of fragments are held against tensor instructions; distinct
 # bytes are those of the loads; lanes that share a row do not walk it alone; block sums are not told to be block sums.
 out=$("$keet" explain -v --threads 2 kernels/shared_fragments.cu)
@@ -95,29 +123,7 @@ out=$("$keet" explain --threads 2 --sweep N=1024,8192,65536,524288,4194304 kerne
 expect "over N, 5 values"
 expect "the knee is at "
 expect "4194304"
-out=$("$keet" explain --threads 2 --sweep S=64,128,256 ../../kernels/attention.cu)
-grep -qE '^S = 128: scores [0-9.]+ us, softmax [0-9.]+ us, weigh [0-9.]+ us\.$' <<<"$out" || { echo "$out"; exit 1; }
 out=$("$keet" explain --sweep Q=1,2,3 kernels/clean_copy.cu 2>&1) && exit 1
 expect 'has no `size Q = ...` and no `tune Q = ...`'
-# Without each cause, what limits then; other sizes and contents, which take the time of files that say so.
-bags=../../bench/explain/asked/bags.cu
-out=$("$keet" explain --threads 2 -v --what-if $bags)
-expect " in detail: "
-expect "units, and the time that each needs by itself: DRAM "
-grep -qE '^ +[0-9.]+ us \([0-9.]+x\) without the limit of DRAM: limited by (waiting for memory|L2)' <<<"$out" || { echo "$out"; exit 1; }
-other()
-{
-    local said now
-    said=$(grep -F "$1" <<<"$out" | sed -E 's/.*: ([0-9.]+) us, .*/\1/')
-    sed "$2" "${3:-$bags}" >"$folder/other.cu"
-    now=$("$keet" explain --threads 2 "$folder/other.cu" | sed -nE 's/^time ([0-9.]+) us .*/\1/p')
-    awk -v a="$said" -v b="$now" 'BEGIN { exit !(a > 0 && b > 0 && a / b < 1.01 && b / a < 1.01) }' || { echo "$1: $said, not $now"; exit 1; }
-}
-other "BAGS = 6144 (3/8 times)" 's/BAGS = 16384/BAGS = 6144/'
-other "IDS = constant(131071), all the same" 's/= integers(0, ITEMS-1)/= constant(131071)/; s/ITEMS = 100,/ITEMS = 262144,/'
-out=$("$keet" explain --threads 2 --what-if ../../kernels/sum.cu)
-other "CHUNK = 512, not 1024" 's/CHUNK = 1024/CHUNK = 512/' ../../kernels/sum.cu
-out=$("$keet" explain --threads 2 --json --what-if $bags)
-expect '"change": "IDS = sorted(0, 262143), in rising order"'
 out=$("$keet" explain --threads 2 kernels/coalesce_structures.cu)
 grep -qE '1\. \[coalescing.* Without it: [0-9.]+ us, limited by ' <<<"$out" || { echo "$out"; exit 1; }

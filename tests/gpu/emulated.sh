@@ -11,21 +11,23 @@ fake=$3
 . "$(dirname "$0")/scratch.sh"
 cd "$folder"
 cp "$fake" libcupti.so # not a link: fake.txt lies beside it
-cp "$source/kernels/matmul.cu" "$source/kernels/histogram.cu" .
+cp "$source/kernels/histogram.cu" .
+sed 's/= 1024/= 512/g' "$source/kernels/matmul.cu" >matmul.cu
 # of several launches
 sed 's/ROWS = 4096, COLS = 2048/ROWS = 64, COLS = 256/' "$source/kernels/bias_gelu.cu" >bias_gelu.cu
 for kernel in matmul histogram bias_gelu; do
-    "$program" explain $kernel.cu --device emu --cache cache --json >$kernel.emu.json
-    KEET_CUDA_DRIVER=$driver "$program" explain $kernel.cu --device gpu --cache cache --json >$kernel.gpu.json
+    "$program" explain $kernel.cu --device emu --json >$kernel.emu.json
+    KEET_CUDA_DRIVER=$driver "$program" explain $kernel.cu --device gpu --json >$kernel.gpu.json
 done
-KEET_CUDA_DRIVER=$driver KEET_CUPTI=$folder/libcupti.so "$program" run "$source/kernels/matmul.cu" \
-    --device gpu --cache cache --json >counters.json
-KEET_CUDA_DRIVER=$driver "$program" run "$source/kernels/matmul.cu" --device gpu --cache cache >text
+KEET_CUDA_DRIVER=$driver KEET_CUPTI=$folder/libcupti.so "$program" run matmul.cu --device gpu --json >counters.json
+KEET_CUDA_DRIVER=$driver "$program" run matmul.cu --device gpu >text
+# At the size that was counted.
 cp "$source/tests/gpu/h100_matmul.txt" fake.txt
-KEET_CUDA_DRIVER=$driver KEET_CUPTI=$folder/libcupti.so "$program" explain "$source/kernels/matmul.cu" \
-    --device gpu --cache cache -v >h100.txt
-KEET_CUDA_DRIVER=$driver KEET_CUPTI=$folder/libcupti.so "$program" explain "$source/kernels/matmul.cu" \
-    --device gpu --cache cache --json >h100.json
+"$program" explain "$source/kernels/matmul.cu" --device emu --json >full.emu.json
+for how in -v --json; do
+    KEET_CUDA_DRIVER=$driver KEET_CUPTI=$folder/libcupti.so "$program" explain "$source/kernels/matmul.cu" \
+        --device gpu $how >h100.$how
+done
 grep -q 'By line, as counted on the emulator' text || { cat text; exit 1; }
 
 python3 - <<'PYTHON'
@@ -62,8 +64,8 @@ assert metrics["keet__thread_inst_executed_op_special.sum"]["from"] in EMULATED,
 assert metrics["keet__warp_inst_executed_op_barrier.sum"]["from"] in EMULATED, metrics
 
 # What an H100 counted of matmul.cu.
-h100, emu = node("h100.json"), node("matmul.emu.json")
-metrics, text = h100["metrics"], open("h100.txt").read()
+h100, emu = node("h100.--json"), node("full.emu.json")
+metrics, text = h100["metrics"], open("h100.-v").read()
 assert [(f["tool"], f["line"]) for f in h100["findings"]] == [(f["tool"], f["line"]) for f in emu["findings"]]
 assert metrics["smsp__inst_executed.sum"]["value"] == 154664960, metrics
 assert metrics["keet__warp_inst_executed_op_matrix.sum"]["value"] == 0, metrics

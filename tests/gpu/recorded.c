@@ -11,6 +11,7 @@
 #include "nv/cupti_trace.h"
 #include "nv/energy.h"
 #include "nv/metrics_map.h"
+#include "tests/sanitized.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -291,22 +292,6 @@ static bool check_kernels(struct folder *f, struct err *err)
     return ok && (nr > 0 || err_set(err, "%s: no kernels", f->path));
 }
 
-/* AddressSanitizer ends a process that opens a library with RTLD_DEEPBIND, as CUPTI does. */
-static bool is_sanitized(void)
-{
-#if defined(__SANITIZE_ADDRESS__)
-    return true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-    return true;
-#else
-    return false;
-#endif
-#else
-    return false;
-#endif
-}
-
 int main(int argc, char **argv)
 {
     struct folder f = {0};
@@ -320,7 +305,8 @@ int main(int argc, char **argv)
                "tests/gpu/record\n");
         return SKIPPED;
     }
-    if (is_sanitized() && getenv("KEET_CUPTI") == NULL) {
+    /* AddressSanitizer ends a process that opens a library with RTLD_DEEPBIND, as CUPTI does. */
+    if (KEET_SANITIZED && getenv("KEET_CUPTI") == NULL) {
         printf("skipped: CUPTI cannot be opened under AddressSanitizer\n");
         return SKIPPED;
     }

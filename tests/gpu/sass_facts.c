@@ -34,7 +34,7 @@ static void print_kernel(
 
 int main(int argc, char **argv)
 {
-    const struct compiler_options options = {.arch = "sm_90a", .cache_dir = ""};
+    const struct compiler_options options = {.arch = "sm_90a"};
     struct arena *arena = arena_create();
     struct compiler *compiler = NULL;
     struct candidate c = {.arena = arena, .parent = -1, .recalled_from = -1};

@@ -136,7 +136,7 @@ static void prepare(struct original *o, const char *name, const char *good)
 
 static int setup(void **state)
 {
-    const struct compiler_options compiler = {.arch = "sm_90a", .cache_dir = ""};
+    const struct compiler_options compiler = {.arch = "sm_90a"};
     const struct device_options device = {.name = "emu"};
     struct err err = {.text = ""};
 

@@ -233,7 +233,7 @@ static void every_missing_barrier_is_found(void **state)
 
 static int setup(void **state)
 {
-    const struct compiler_options options = {.arch = "sm_90a", .cache_dir = ""};
+    const struct compiler_options options = {.arch = "sm_90a"};
     struct err err = {.text = ""};
 
     (void)state;

@@ -30,7 +30,7 @@ def run(path, *options):
 def test_times_and_counters_do_not_depend_on_threads():
     for name in ("lookback", "grid_sync", "handmade", "last_block"):
         seen = set()
-        for threads in ("1", "2", "4"):
+        for threads in ("1", "3"):
             for _ in range(repeats):
                 got = run(os.path.join(here, name + ".cu"), "--threads", threads)
                 assert got["verdict"] == "ok", got["verdict_text"]
@@ -61,7 +61,7 @@ def test_a_grid_barrier_costs_what_is_measured():
 
 
 def test_waiting_in_vain_is_a_verdict():
-    for threads in ("1", "2", "4"):
+    for threads in ("1", "3"):
         done = subprocess.run([keet, "run", "--threads", threads, os.path.join(here, "in_vain.cu")],
                               capture_output=True, text=True, timeout=600, check=False)
         assert done.returncode == 3 and "line 10: waits for ever" in done.stderr, done
@@ -106,7 +106,8 @@ def ends_soon(number, *arguments):
     each processor."""
     with subprocess.Popen([keet, *arguments], cwd=folder, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(3)
+        while process.poll() is None and processor_s(process.pid) < 1:    # to be there takes less
+            time.sleep(0.02)
         assert process.poll() is None, "not long enough"
         before, began = resource.getrusage(resource.RUSAGE_CHILDREN), processor_s(process.pid)
         process.send_signal(number)

@@ -47,7 +47,7 @@ static void optimize(const char *model, const char *more)
     char text[65536];
 
     if (run(text, sizeof(text),
-            "%s --device emu --cutlass tree --cache cache --db run.db -o best.cu --budget 1 "
+            "%s --device emu --cutlass tree --db run.db -o best.cu --budget 1 "
             "--model-only --in-flight 1 --model '%s' %s",
             MATMUL, model, more) != 0)
         fail_msg("%s", text);

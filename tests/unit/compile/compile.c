@@ -8,6 +8,7 @@
 #include "compile/ptx_key.h"
 #include "compile/standins.h"
 #include "core/task.h"
+#include "tests/sanitized.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -635,6 +636,9 @@ static void test_every_kernel_of_the_suite(void **state)
 
         if (!str_ends(d->d_name, ".cu"))
             continue;
+        /* NVRTC has no sanitizers: some kernels, to have its answers read. */
+        if (nr++ % (KEET_SANITIZED ? 8 : 1) != 0)
+            continue;
         snprintf(path, sizeof(path), "%s/kernels/%s", KEET_SOURCE_DIR, d->d_name);
         compile_file(&c, &task, path);
         if (c.verdict != VERDICT_OK)
@@ -642,7 +646,6 @@ static void test_every_kernel_of_the_suite(void **state)
         for (unsigned i = 0; i < c.compilation.nr_kernels; i++)
             assert_true(c.compilation.kernels[i].registers > 0);
         arena_destroy(c.arena);
-        nr++;
     }
     closedir(dir);
     assert_true(nr >= 2);

@@ -4,6 +4,7 @@
 #include "nv/cupti_sample.h"
 #include "nv/metrics_map.h"
 #include "nv/nvrtc.h"
+#include "tests/sanitized.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -178,22 +179,12 @@ static void test_lines_of_a_cubin(void **state)
 }
 
 /* AddressSanitizer ends a process that opens a library with RTLD_DEEPBIND, as CUPTI does. */
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 static bool open_library(struct err *why)
 {
-#ifdef SANITIZED
-    return err_set(why, "CUPTI cannot be opened under AddressSanitizer");
-#else
+    if (KEET_SANITIZED)
+        return err_set(why, "CUPTI cannot be opened under AddressSanitizer");
     cupti = cupti_open(why);
     return cupti != NULL;
-#endif
 }
 
 enum { SKIPPED = 77 };

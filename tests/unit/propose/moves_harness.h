@@ -9,6 +9,7 @@
 #include "compile/compile.h"
 #include "device/device.h"
 #include "propose/propose.h"
+#include "tests/sanitized.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,10 +68,13 @@ static inline struct bench *bench_begin(const char *path, const char *source, bo
     return b;
 }
 
-/* A judge: the candidate computes what the original computes. */
+/* A judge: the candidate computes what the original computes. With sanitizers, which are here for
+ * the rewriter, every fourth result is compiled and run. */
 static inline void bench_must_equal(struct bench *b, struct candidate *c)
 {
-    if (!compiler)
+    static unsigned nr;
+
+    if (!compiler || (KEET_SANITIZED && c != &b->original && nr++ % 4 != 0))
         return;
     bench_check(b, c);
     if (c->verdict != VERDICT_OK)
@@ -150,7 +154,7 @@ static inline int open_world(void **state)
 {
     (void)state;
     struct err err;
-    const struct compiler_options options = {.arch = "sm_90a", .cache_dir = ""};
+    const struct compiler_options options = {.arch = "sm_90a"};
     const struct device_options emulated = {.name = "emu", .nr_threads = 2};
     compiler = compiler_create(&options, &err);
     if (!compiler)
