@@ -81,7 +81,7 @@ static bool same_text(const struct attention *a, const char *one, const char *tw
 }
 
 /* What an index is: the coefficients of the coordinates x, y, z, and of a counter. */
-struct place {
+struct score_place {
     const char *of[NR_AXES]; /* "" where there is none */
     bool counter;            /* the counter stands there by itself */
 };
@@ -96,7 +96,7 @@ static const char *joined(const struct attention *a, const char *const *words, u
 
 /* One term of an index: a coordinate times something, or the counter. A coordinate of threads comes
  * as threadIdx.x and as blockIdx.x * blockDim.x. False: another term. */
-static bool add_term(const struct attention *a, struct place *p, const struct monomial *term,
+static bool add_term(const struct attention *a, struct score_place *p, const struct monomial *term,
     const struct node *function, const struct launch_line *line, const char *counter)
 {
     const char *words[AFFINE_MAX_FACTORS];
@@ -133,11 +133,11 @@ static bool add_term(const struct attention *a, struct place *p, const struct mo
 /* Take an index of a kernel apart. False: it is not base[that]. */
 static bool read_place(const struct attention *a, const struct node *function,
     const struct launch_line *line, const struct node *access, const struct node *param,
-    const char *counter, struct place *p)
+    const char *counter, struct score_place *p)
 {
     const struct node *base;
     struct affine index;
-    *p = (struct place){{"", "", ""}, false};
+    *p = (struct score_place){{"", "", ""}, false};
     access = node_strip(access);
     if (access->kind != NODE_INDEX ||
         !affine_access(a->in->tree, function, access, &base, &index) || base != param ||
@@ -257,7 +257,7 @@ static bool is_var(const struct node *n, const struct node *decl)
 static bool is_element(struct attention *a, struct softmax_read *s, const struct node *n,
     const struct node *param, const char *counter)
 {
-    struct place p;
+    struct score_place p;
     if (!read_place(a, a->softmax.function, &a->lines[1], n, param, counter, &p) || p.of[1][0] ||
         p.of[2][0] || !p.of[0][0] || p.counter != (counter != NULL) ||
         (s->stride && !same_text(a, s->stride, p.of[0])))
@@ -455,7 +455,7 @@ static bool read_softmax(struct attention *a, const char **stride)
 /* Whether the rows that softmax goes over are all rows of the first product, and the third's. */
 static bool rows_agree(struct attention *a, const char *stride)
 {
-    struct place stored, read;
+    struct score_place stored, read;
     const struct contraction *c1 = &a->scores, *c2 = &a->weigh;
     const struct form_axis *z1 = other_of(c1), *z2 = other_of(c2);
     const char *rows = extent_text(a->in, &a->lines[0], &c1->form, c1->y),

@@ -93,7 +93,7 @@ static bool works_alone(const struct node *function)
 }
 
 bool grid_stride_edit(const struct rewrite_in *in, struct node *function, unsigned launch,
-    int64_t blocks, struct rewrite_out *out)
+    int64_t blocks, const char *choices, struct rewrite_out *out)
 {
     struct guarded_element p;
     if (!find_pattern(function, &p) || p.guard->in_macro)
@@ -122,7 +122,7 @@ bool grid_stride_edit(const struct rewrite_in *in, struct node *function, unsign
         line->grid[0] = arena_printf(in->arena, "min(%s, %s)", line->grid[0], name);
         launch_line_write(line, &out->edits);
     }
-    pragma_add_tune(in, &out->edits, name, blocks, "264, 528, 1056, 2112");
+    pragma_add_tune(in, &out->edits, name, blocks, choices);
     edit_code(in, function, &p, &out->edits);
     return true;
 }
@@ -134,7 +134,7 @@ bool rewrite_grid_stride(const struct rewrite_in *in, unsigned variant, struct r
     if (launch < 0)
         return rewrite_refuse(in, out, "no more kernels");
     out->more = true;
-    if (!grid_stride_edit(in, function, (unsigned)launch, 1056, out))
+    if (!grid_stride_edit(in, function, (unsigned)launch, 1056, "264, 528, 1056, 2112", out))
         return false;
     return rewrite_done(
         in, out, "let %s run over its elements with the stride of the grid", function->name);

@@ -166,7 +166,9 @@ bool rewrite_privatize(const struct rewrite_in *in, unsigned variant, struct rew
         return rewrite_refuse(in, out, "%s has no atomicAdd", function->name);
     if (!find_target(in, function, &t, out))
         return false;
-    if (with_loop && !grid_stride_edit(in, function, (unsigned)launch, 528, out))
+    /* few blocks: each clears its copy, and adds it to the array in the end */
+    if (with_loop &&
+        !grid_stride_edit(in, function, (unsigned)launch, 264, "132, 264, 528, 1056", out))
         return false;
     if (!with_loop && !reaches_end(function))
         return rewrite_refuse(in, out, "some threads of %s return early", function->name);

@@ -1,10 +1,12 @@
 /* unroll: `#pragma unroll N` in front of an innermost loop, or another N where there is one. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "propose/rewrite/extent.h"
 #include "propose/rewrite/rewrite.h"
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const unsigned factors[] = {4, 8, 2, 16};
 
@@ -39,6 +41,19 @@ static bool starts_its_line(const struct cuda_tree *tree, const struct node *n)
     return true;
 }
 
+/* Whether `#pragma unroll` alone unrolls the loop as a whole, as arrays in registers need it. */
+static bool is_unrolled(const struct rewrite_in *in, const struct for_loop *loop)
+{
+    unsigned start, end;
+    if (!pragma_before(in->tree, loop->node, &start, &end))
+        return false;
+    for (unsigned at = start + (unsigned)strlen("#pragma unroll"); at < end; at++)
+        if (!isspace((unsigned char)in->source[at]))
+            return false;
+    return extent_is_constant(in, tree_text(in->tree, loop->bound)) &&
+           extent_is_constant(in, tree_text(in->tree, loop->start));
+}
+
 /* The nth loop worth unrolling. */
 static const struct node *nth_loop(const struct rewrite_in *in, unsigned nth)
 {
@@ -49,7 +64,8 @@ static const struct node *nth_loop(const struct rewrite_in *in, unsigned nth)
             if (n->kind != NODE_FOR || n->in_macro || !node_innermost(n) || !node_loop(n, &loop))
                 continue;
             const int64_t trips = constant_trips(in->tree, &loop);
-            if (!starts_its_line(in->tree, n) || (trips > 0 && trips <= 8))
+            if (!starts_its_line(in->tree, n) || (trips > 0 && trips <= 8) ||
+                is_unrolled(in, &loop))
                 continue;
             if (!nth--)
                 return n;
