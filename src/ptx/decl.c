@@ -49,7 +49,8 @@ static bool add_regs(
     return true;
 }
 
-static bool parse_reg_name(struct ptx_parser *p, enum ptx_type type)
+/* width: 1, or of a vector 2 or 4: as many registers, which NAME.x, .y, .z and .w name. */
+static bool parse_reg_name(struct ptx_parser *p, enum ptx_type type, unsigned width)
 {
     const uint32_t first = (uint32_t)p->body.nr_regs;
     struct token name;
@@ -62,10 +63,17 @@ static bool parse_reg_name(struct ptx_parser *p, enum ptx_type type)
     if (name.len > 1000)
         return parser_fail(p, "a register's name is too long");
     range = parser_accept(p, '<');
+    if (range && width > 1)
+        return parser_unsupported(p, "a range of vector registers");
     if (range && !(parse_u64(p, MAX_REGS, &nr) && parser_expect(p, '>')))
         return false;
-    name.value = range;
-    binding = scopes_bind(&p->scopes, range ? BOUND_RANGE : BOUND_REG, name.text, name.len);
+    nr *= width;
+    name.value = range || width > 1;
+    binding = scopes_bind(&p->scopes,
+        range       ? BOUND_RANGE
+        : width > 1 ? BOUND_VECTOR
+                    : BOUND_REG,
+        name.text, name.len);
     if (!binding)
         return parser_fail(p, "'%.*s' is declared twice", TOKEN_ARG(&name));
     binding->first = first;
@@ -75,14 +83,15 @@ static bool parse_reg_name(struct ptx_parser *p, enum ptx_type type)
 
 bool parse_reg(struct ptx_parser *p)
 {
+    const unsigned width = parser_is_word(p, "v2") ? 2 : parser_is_word(p, "v4") ? 4 : 1;
     enum ptx_type type;
 
-    if (parser_is_word(p, "v2") || parser_is_word(p, "v4"))
-        return parser_unsupported(p, "vector registers");
+    if (width > 1)
+        parser_advance(p);
     if (!parse_type(p, &type))
         return false;
     do {
-        if (!parse_reg_name(p, type))
+        if (!parse_reg_name(p, type, width))
             return false;
     } while (parser_accept(p, ','));
     return parser_expect(p, ';');

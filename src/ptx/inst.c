@@ -206,6 +206,24 @@ static bool parse_part(struct ptx_parser *p, const struct ptx_inst *inst, struct
                      p, "%s: part .%.*s of a register", ptx_op_name(inst->op), TOKEN_ARG(&word));
 }
 
+/* Which register of a vector's: .x, .y, .z, .w, or .r, .g, .b, .a. */
+static bool parse_component(
+    struct ptx_parser *p, const struct ptx_inst *inst, uint32_t first, uint32_t nr, int32_t *reg)
+{
+    static const char letters[] = "xyzwrgba";
+    const char *at = NULL;
+
+    if (p->token.kind == TOKEN_DOT && p->token.len == 1)
+        at = memchr(letters, p->token.text[0], sizeof(letters) - 1);
+    if (!at)
+        return parser_unsupported(p, "%s: a vector register as a whole", ptx_op_name(inst->op));
+    if ((uint32_t)(at - letters) % 4 >= nr)
+        return parser_fail(p, "the vector register has %u parts", nr);
+    *reg = (int32_t)(first + (uint32_t)(at - letters) % 4);
+    parser_advance(p);
+    return true;
+}
+
 static bool parse_name_operand(
     struct ptx_parser *p, struct ptx_inst *inst, struct ptx_operand *operand)
 {
@@ -232,6 +250,9 @@ static bool parse_name_operand(
         operand->kind = PTX_OPERAND_REG;
         operand->reg = (int32_t)index;
         return p->token.kind != TOKEN_DOT || parse_part(p, inst, &operand->part);
+    case BOUND_VECTOR:
+        operand->kind = PTX_OPERAND_REG;
+        return parse_component(p, inst, index, binding->nr, &operand->reg);
     case BOUND_SYMBOL:
         operand->kind = PTX_OPERAND_SYMBOL;
         operand->symbol = binding->symbol;

@@ -143,7 +143,7 @@ struct symbol_binding *scopes_find(
         *index = in_range;
         return range;
     }
-    if (exact && exact->kind == BOUND_REG)
+    if (exact && (exact->kind == BOUND_REG || exact->kind == BOUND_VECTOR))
         *index = exact->first;
     return exact;
 }

@@ -13,6 +13,7 @@
 enum bound {
     BOUND_REG,
     BOUND_RANGE,
+    BOUND_VECTOR,
     BOUND_SYMBOL,
     BOUND_FUNC,
     BOUND_LABEL,
@@ -25,7 +26,7 @@ struct symbol_binding {
     uint32_t depth;
     union {
         struct {
-            uint32_t first, nr; /* REG, RANGE: indices of registers */
+            uint32_t first, nr; /* REG, RANGE, VECTOR: indices of registers */
         };
         struct ptx_symbol *symbol;
         struct ptx_func *func;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # wgmma by CuTe's atoms: its layouts of shared memory, along k and transposed, with each swizzle, and its descriptors;
-# and a collective of CUTLASS with tensor copies for both blocks of a cluster, both against NumPy; the sanitizers say
-# nothing.   cute.sh KEET-OPT
+# its tensor copies; and a collective of CUTLASS, which copies for both blocks of a cluster. All against NumPy; the
+# sanitizers say nothing.   cute.sh KEET-OPT
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${KEET_CUTLASS:-}" ] || [ -d "$here/../../.deps/cutlass/include" ] || { echo "skipped: no CUTLASS (setup.sh --cutlass)"; exit 77; }
@@ -16,5 +16,7 @@ for swizzle in 0 32 64 128; do
         "$1" run --sanitize all "$kernel" | grep '^0 found'
     done
 done
-bash "$here/oracle.sh" "$1" "$here/cute/cutlass_collective.cu"
-"$1" run --sanitize all "$here/cute/cutlass_collective.cu" | grep '^0 found'
+for name in tma_cute cutlass_collective; do
+    bash "$here/oracle.sh" "$1" "$here/cute/$name.cu"
+    "$1" run --sanitize all "$here/cute/$name.cu" | grep '^0 found'
+done

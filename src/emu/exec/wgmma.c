@@ -32,15 +32,15 @@ enum {
 };
 
 /* A matrix in shared memory. */
-struct place {
+struct operand_place {
     uint32_t start, leading, stride, base, width;
     bool trans;
 };
 
-static struct place place_of(uint64_t desc, bool trans)
+static struct operand_place place_of(uint64_t desc, bool trans)
 {
     static const uint8_t width[4] = {16, 128, 64, 32};
-    return (struct place){.start = (uint32_t)(desc & 0x3fff) << 4,
+    return (struct operand_place){.start = (uint32_t)(desc & 0x3fff) << 4,
         .leading = (uint32_t)(desc >> 16 & 0x3fff) << 4,
         .stride = (uint32_t)(desc >> 32 & 0x3fff) << 4,
         .base = (uint32_t)(desc >> 49 & 7),
@@ -50,7 +50,7 @@ static struct place place_of(uint64_t desc, bool trans)
 
 /* Where a chunk lies: of row `major` the chunk `minor` along k; transposed, of step `major` of k
  * the chunk `minor` along the rows. */
-static inline uint32_t chunk_at(const struct place *p, uint32_t major, uint32_t minor)
+static inline uint32_t chunk_at(const struct operand_place *p, uint32_t major, uint32_t minor)
 {
     const uint32_t per = p->width / CHUNK, lines = per - 1;
     uint32_t at = p->start + major % 8 * p->width + minor % per * CHUNK;
@@ -94,8 +94,8 @@ static bool tell(struct block_worker *k, struct warp *w, uint32_t pc,
 }
 
 /* Finds the chunks of nr_major x nr_minor; `from` is the first major one. */
-static bool find_chunks(struct block_worker *k, struct warp *w, uint32_t pc, const struct place *p,
-    unsigned nr_major, unsigned nr_minor, const uint8_t **at)
+static bool find_chunks(struct block_worker *k, struct warp *w, uint32_t pc,
+    const struct operand_place *p, unsigned nr_major, unsigned nr_minor, const uint8_t **at)
 {
     const bool listened = k->wants_access && k->exec->listening;
     uint64_t address[WARP_LANES];
@@ -186,7 +186,7 @@ static void widen_any(enum ptx_type type, const uint8_t *from, float *to)
 
 /* A matrix of shared memory as out[k * width + row]. rows: of the warp's part. */
 static bool load_matrix(struct block_worker *k, struct warp *w, uint32_t pc, enum ptx_type type,
-    unsigned bits, const struct place *p, unsigned rows, unsigned depth, float *out)
+    unsigned bits, const struct operand_place *p, unsigned rows, unsigned depth, float *out)
 {
     const uint8_t *at[MOST_CHUNKS * MOST_N];
     const unsigned per = CHUNK * 8u / bits; /* elements of a chunk */
@@ -375,7 +375,7 @@ static void multiply_sparse(
 
 /* One-bit elements: how many pairs are both 1. */
 static bool count_bits(struct block_worker *k, struct warp *w, uint32_t pc, const struct wgmma *g,
-    const struct place *a, const struct place *b, double *d)
+    const struct operand_place *a, const struct operand_place *b, double *d)
 {
     const uint8_t *at[2 * MOST_N], *of_a[2 * ROWS];
     uint32_t left[ROWS][8], right[8];
@@ -410,7 +410,7 @@ static uint64_t uniform(const struct warp *w, uint32_t row)
 }
 
 /* The warp's 16 rows of A: of a matrix along k, 16 rows on; transposed, 16 elements on. */
-static void move_rows(struct place *p, const struct wgmma *g, unsigned part)
+static void move_rows(struct operand_place *p, const struct wgmma *g, unsigned part)
 {
     const unsigned per = CHUNK * 8u / g->bits, wide = p->width / CHUNK;
     if (!p->trans)
@@ -425,8 +425,8 @@ bool wgmma_step(
     struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     const struct wgmma *g = in->wgmma;
-    struct place pa = place_of(uniform(w, g->a_desc), g->trans_a),
-                 pb = place_of(uniform(w, g->b_desc), g->trans_b);
+    struct operand_place pa = place_of(uniform(w, g->a_desc), g->trans_a),
+                         pb = place_of(uniform(w, g->b_desc), g->trans_b);
     float a[32 * ROWS], b[MOST_DEPTH * MOST_N];
     double d[ROWS * MOST_N];
     bool keeps = *(const uint32_t *)(w->file + g->keeps) & 1;

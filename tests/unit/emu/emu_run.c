@@ -53,6 +53,30 @@ static void loops_diverge_and_join(void **state)
     EXPECT(ptx, 2, 96, 32000 + (i % 8) * (i % 8 + 1) / 2);
 }
 
+/* Registers that are declared as vectors, and used by their parts. */
+static void vector_registers_have_parts(void **state)
+{
+    uint32_t out[32][2];
+    struct bench b;
+    (void)state;
+    bench_init(&b,
+        PTX_HEAD
+        ".visible .entry k(.param .u64 p)\n{\n.reg .b64 A;\n.reg .v2 .b32 V, W;\n.reg .b32 T;\n"
+        "ld.param.u64 A, [p];\nmov.u32 T, %tid.x;\nmad.wide.u32 A, T, 8, A;\n"
+        "mov.b32 V.x, T;\nadd.u32 V.y, V.x, 7;\nsub.u32 W.r, V.y, V.x;\nmul.lo.u32 W.g, V.y, 3;\n"
+        "st.global.v2.b32 [A], {W.x, W.y};\nret;\n}\n",
+        1);
+    memset(out, 0, sizeof(out));
+    bench_buffer(&b, out, sizeof(out));
+    bench_run_ok(&b, 1, 32);
+    bench_read(&b, 0, out, sizeof(out));
+    for (uint32_t l = 0; l < 32; l++) {
+        assert_int_equal(out[l][0], 7);
+        assert_int_equal(out[l][1], 3 * (l + 7));
+    }
+    bench_finish(&b);
+}
+
 /* Triton writes a vector of one element in braces, under a predicate or not, in all spaces. */
 static void vectors_of_one_are_their_element(void **state)
 {
@@ -724,6 +748,7 @@ int main(void)
         cmocka_unit_test(other_verdicts),
         cmocka_unit_test(only_the_kernel_that_reaches_it_is_unsupported),
         cmocka_unit_test(vectors_of_one_are_their_element),
+        cmocka_unit_test(vector_registers_have_parts),
         cmocka_unit_test(waits_count_twice_at_most),
         cmocka_unit_test(endless_loops_time_out),
         cmocka_unit_test(waits_give_way),

@@ -599,7 +599,7 @@ static void faults(void **state)
         uint64_t size1;
         uint32_t bytes;
         uint8_t dims;
-        int8_t x;
+        int16_t x;
     } cases[] = {
         {64, "", "misaligned: a tensor copy needs 128 bytes", 20, 2048, 2, 0},
         {0, "", "the first coordinate is no multiple of 16 bytes", 20, 2048, 2, 3},
