@@ -695,10 +695,9 @@ static void report(
     double loaded_bytes = 0;
     const uint64_t sectors =
         x->counting ? memory_count_touched(x->run.memory, scale, &loaded_bytes) : 0;
-    for (unsigned j = 0; j < k->nr_listeners; j++) {
+    for (unsigned j = 0; j < k->nr_listeners; j++)
         if (k->listeners[j]->class == emu_time_class())
             timed = k->listeners[j];
-    }
     if (x->counting && result->verdict == VERDICT_OK) {
         struct emu_counts counts = {.pc = k->counts,
             .blocks_run = x->nr_run,
@@ -715,11 +714,10 @@ static void report(
             result->model = emu_time_model(&x->run, &counts, timed, &result->counters);
     }
     for (unsigned j = 0; j < k->nr_listeners; j++) {
-        if (result->model && k->listeners[j] == timed)
-            continue;
         if (k->listeners[j]->class->finish)
             k->listeners[j]->class->finish(k->listeners[j], result);
-        k->listeners[j]->class->destroy(k->listeners[j]);
+        if (!result->model || k->listeners[j] != timed)
+            k->listeners[j]->class->destroy(k->listeners[j]);
     }
 }
 

@@ -204,7 +204,17 @@ static void run_narrow(
         y[i] = 0;
 }
 
+/* Changes the last element of an input that is read back in pieces. */
+static void run_far_input(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_right(x, y, m, n, launch, result);
+    if (m * n > 1 << 19)
+        x[m * n - 1] = 5;
+}
+
 static const struct kernel kernels[] = {
+    {"far_input", run_far_input},
     {"capped", run_capped},
     {"cut", run_cut},
     {"narrow", run_narrow},
@@ -472,6 +482,9 @@ static void test_timed(void **state)
 
     assert_int_equal(
         timed_verdict(b, "narrow", "Y[512][0] = 0 but the reference has "), VERDICT_WRONG);
+    assert_int_equal(
+        timed_verdict(b, "far_input", "X[1023][1023] is an input, and the kernel changed it"),
+        VERDICT_WRONG);
     before = b->fake.nr_launches;
     assert_int_equal(
         timed_verdict(b, "right", "all 1048576 outputs at the timed size compared"), VERDICT_OK);

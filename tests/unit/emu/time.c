@@ -33,6 +33,7 @@ struct bench {
     struct pc_count pc[MAX_INSTS];
     struct emu_counts counts;
     struct emu_listener *listener;
+    struct emu_model *model; /* where the launch keeps it: owns the listener */
     struct counters out;
     unsigned nr_played; /* blocks */
 };
@@ -66,7 +67,10 @@ static struct bench *bench_create(const char *chip, uint64_t blocks, unsigned th
 
 static void bench_destroy(struct bench *b)
 {
-    b->listener->class->destroy(b->listener);
+    if (b->model)
+        emu_model_destroy(b->model);
+    else
+        b->listener->class->destroy(b->listener);
     free(b);
 }
 
@@ -166,7 +170,7 @@ static double finish(struct bench *b)
     double ns;
 
     b->counts.scale = (double)b->run.nr_blocks / b->nr_played;
-    emu_time_model(&b->run, &b->counts, b->listener, &b->out);
+    b->model = emu_time_model(&b->run, &b->counts, b->listener, &b->out);
     assert_int_equal(b->out.metric[METRIC_TIME_NS].from, PROV_MODELLED);
     ns = counters_get(&b->out, METRIC_TIME_NS);
     assert_true(ns >= ramp_ns && ns < 1e12);
@@ -790,10 +794,60 @@ static void hits_pass_misses(void **state)
     bench_destroy(b);
 }
 
+/* A launch of warps that load, and need what they have loaded: its model. */
+static struct bench *bench_of_loads(bool quick, bool keep)
+{
+    enum { ROUNDS = 400, WARPS = 16, BLOCKS = 1320 };
+    struct bench *b = bench_create("h100", BLOCKS, WARPS * 32);
+    uint32_t load = add_memory(b, false, PTX_GLOBAL, 4, 1, 3);
+    uint32_t use = add(b, PTX_OP_EX2, UNIT_XU, 2, 1);
+
+    b->launch.quick_cures = quick;
+    b->launch.keep_model = keep;
+    bench_buffer(b, (uint64_t)BLOCKS * WARPS * ROUNDS * 128);
+    for (unsigned block = 0; block < BLOCKS; block += 330) {
+        begin(b, block);
+        for (unsigned i = 0; i < ROUNDS * WARPS; i++) {
+            play_access(
+                b, i % WARPS, load, BUFFER_AT + ((uint64_t)block * ROUNDS * WARPS + i) * 128, 4);
+            play(b, i % WARPS, use);
+        }
+        end(b);
+    }
+    finish(b);
+    return b;
+}
+
+/* Cures that are asked for after the launch say what they say at once; others are absent. */
+static void cures_may_be_asked_for_later(void **state)
+{
+    struct bench *at_once = bench_of_loads(true, false), *later = bench_of_loads(true, true);
+    const uint32_t asked = 1u << CURE_LATENCY | 1u << CURE_NARROW;
+    struct counters *out = &later->out;
+
+    (void)state;
+    assert_null(at_once->model);
+    assert_non_null(later->model);
+    assert_false(counters_has(out, METRIC_WITHOUT_LATENCY));
+    emu_cures(later->model, asked, out);
+    for (int c = 0; c < NR_CURES; c++) {
+        const enum metric metric = cure_metric((enum cure)c);
+
+        assert_true(counters_has(&at_once->out, metric));
+        assert_int_equal(counters_has(out, metric), asked >> c & 1);
+        if (counters_has(out, metric))
+            assert_true(counters_get(out, metric) == counters_get(&at_once->out, metric));
+    }
+    assert_true(counters_get(out, METRIC_WITHOUT_LATENCY) < counters_get(out, METRIC_TIME_NS));
+    assert_memory_equal(&out->left[CURE_LATENCY], &at_once->out.left[CURE_LATENCY],
+        sizeof(out->left[CURE_LATENCY]));
+    bench_destroy(at_once);
+    bench_destroy(later);
+}
+
 /* Shorter simulations of cures leave the launch's own time alone, and say about the same. */
 static void quick_cures_say_about_the_same(void **state)
 {
-    enum { ROUNDS = 400, WARPS = 16, BLOCKS = 1320 };
     static const enum metric cures[] = {METRIC_WITHOUT_LATENCY, METRIC_WITHOUT_DRAM,
         METRIC_WITHOUT_NARROW, METRIC_WITHOUT_LIMITS, METRIC_WITHOUT_SPECIAL};
     struct counters out[2];
@@ -802,22 +856,8 @@ static void quick_cures_say_about_the_same(void **state)
 
     (void)state;
     for (int quick = 0; quick < 2; quick++) {
-        struct bench *b = bench_create("h100", BLOCKS, WARPS * 32);
-        uint32_t load = add_memory(b, false, PTX_GLOBAL, 4, 1, 3);
-        uint32_t use = add(b, PTX_OP_EX2, UNIT_XU, 2, 1);
+        struct bench *b = bench_of_loads(quick, false);
 
-        b->launch.quick_cures = quick;
-        bench_buffer(b, (uint64_t)BLOCKS * WARPS * ROUNDS * 128);
-        for (unsigned block = 0; block < BLOCKS; block += 330) {
-            begin(b, block);
-            for (unsigned i = 0; i < ROUNDS * WARPS; i++) {
-                play_access(b, i % WARPS, load,
-                    BUFFER_AT + ((uint64_t)block * ROUNDS * WARPS + i) * 128, 4);
-                play(b, i % WARPS, use);
-            }
-            end(b);
-        }
-        finish(b);
         out[quick] = b->out;
         bench_destroy(b);
     }
@@ -902,6 +942,7 @@ int main(void)
         cmocka_unit_test(slow_paths_keep_loads_apart),
         cmocka_unit_test(hits_pass_misses),
         cmocka_unit_test(quick_cures_say_about_the_same),
+        cmocka_unit_test(cures_may_be_asked_for_later),
         cmocka_unit_test(neighbours_share_what_one_fetches),
         cmocka_unit_test(places_in_the_emulator_change_nothing),
         cmocka_unit_test(nothing_to_trace_is_survived),

@@ -88,6 +88,29 @@ static void test_what_limits_without_the_cause(void **state)
     assert_null(strstr(explain(f)->findings[0].text, "Without it"));
 }
 
+/* A cure is asked for where a tool would rank its finding by it, and only there. */
+static void test_wanted_cures(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t wanted;
+
+    assert_int_equal(explain_wants(chip_default(), &f->c) & 1u << CURE_SCATTER, 0);
+    make_scattered(f);
+    counters_set(f->n, METRIC_WITHOUT_SCATTER, 0, PROV_ABSENT);
+    wanted = explain_wants(chip_default(), &f->c);
+    assert_true(wanted & 1u << CURE_SCATTER);
+    assert_false(wanted & (1u << CURE_BARRIERS | 1u << CURE_FP64 | 1u << CURE_CONFLICTS));
+    assert_int_equal(f->c.explanation.nr_findings, 0); /* c is as it was */
+    make_scattered(f);
+    for (unsigned i = 0; i < explain(f)->nr_findings; i++) {
+        const struct finding *finding = &f->c.explanation.findings[i];
+
+        for (unsigned e = 0; e < finding->nr_evidence; e++)
+            if (metric_is_cure(finding->evidence[e].metric))
+                assert_true(wanted >> metric_cure(finding->evidence[e].metric) & 1);
+    }
+}
+
 /* A broadcast wants 4 bytes and moves one sector: nothing to gain. */
 static void test_broadcast_is_no_waste(void **state)
 {
@@ -1023,6 +1046,7 @@ int main(void)
         TEST(test_good_order_is_silent),
         TEST(test_coalescing),
         TEST(test_what_limits_without_the_cause),
+        TEST(test_wanted_cures),
         TEST(test_broadcast_is_no_waste),
         TEST(test_serial_rows),
         TEST(test_bank_conflicts),
