@@ -7,6 +7,7 @@
 #include "intake/eval/memory_effects.h"
 #include "intake/syntax/spelling.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +24,7 @@ static bool touches_nothing(struct contract_builder *b, const struct decl *kerne
     for (unsigned i = 0; i < decls->nr; i++)
         for (unsigned t = kernel->body;
              decls->decl[i].kind == DECL_VARIABLE && decls->decl[i].keep && t < kernel->to; t++)
-            if (decls->toks->tok[t].kind == TOK_NAME &&
-                strcmp(decls->toks->tok[t].text, decls->decl[i].name) == 0)
+            if (tok_is(&decls->toks->tok[t], decls->decl[i].name))
                 return false;
     return nr == 0;
 }
@@ -34,8 +34,6 @@ static bool touches_nothing(struct contract_builder *b, const struct decl *kerne
 static bool repeats(struct contract_builder *b, const struct site *sites, unsigned i)
 {
     for (unsigned k = 0; k < i; k++) {
-        if (resolver_unreached(b->resolver, sites[k].at))
-            continue;
         bool same =
             strcmp(sites[k].kernel, sites[i].kernel) == 0 && sites[k].nr_args == sites[i].nr_args;
 
@@ -50,24 +48,59 @@ static bool repeats(struct contract_builder *b, const struct site *sites, unsign
     return false;
 }
 
-/* The name stands in the block of a launch: between the first comma of <<<...>>> and the next. */
-static bool sets_block(const struct contract_builder *b, const char *name)
+static bool has_word(const char *text, const char *word)
+{
+    return text && str_find_word(text, text + strlen(text), word, strlen(word)) != NULL;
+}
+
+bool contract_launched_with(const struct contract_builder *b, const char *word)
 {
     for (unsigned i = 0; i < b->nr_launches; i++) {
-        struct toks toks;
-        const char *text = b->launches[i].text;
+        const struct contract_launch *l = &b->launches[i];
+        bool found = has_word(l->id, word) || has_word(l->smem, word) || has_word(l->words, word);
 
-        if (!toks_lex(&toks, b->arena, text + 1, strlen(text + 1)))
-            continue;
-        unsigned open = toks_find(&toks, 0, toks.nr, "<<<"),
-                 close = toks_find(&toks, open, toks.nr, ">>>"),
-                 comma = toks_find(&toks, open, close, ",");
-
-        close = comma < close ? toks_find(&toks, comma + 1, close, ",") : close;
-        for (unsigned t = comma; t < close; t++)
-            if (tok_is(&toks.tok[t], name))
-                return true;
+        for (unsigned k = 0; k < 6; k++)
+            found = found || has_word(l->dims[k / 3].of[k % 3], word);
+        for (unsigned a = 0; a < l->nr_args; a++)
+            found = found || has_word(l->args[a], word);
+        if (found)
+            return true;
     }
+    return false;
+}
+
+static void rename_in(
+    struct contract_builder *b, const char **text, const char *name, const char *to)
+{
+    if (*text)
+        *text = spelling_with_text(b->arena, *text, name, to);
+}
+
+/* Puts a text in place of a name in all launches and extents. */
+static void rename_everywhere(struct contract_builder *b, const char *name, const char *text)
+{
+    for (unsigned i = 0; i < b->nr_launches; i++) {
+        struct contract_launch *l = &b->launches[i];
+
+        rename_in(b, &l->id, name, text);
+        rename_in(b, &l->smem, name, text);
+        rename_in(b, &l->words, name, text);
+        for (unsigned k = 0; k < 6; k++)
+            rename_in(b, &l->dims[k / 3].of[k % 3], name, text);
+        for (unsigned a = 0; a < l->nr_args; a++)
+            rename_in(b, &l->args[a], name, text);
+    }
+    for (unsigned a = 0; a < b->nr_arrays; a++)
+        rename_in(b, &b->arrays[a].extent, name, text);
+}
+
+/* The name stands in the block of a launch. */
+static bool sets_block(const struct contract_builder *b, const char *name)
+{
+    for (unsigned l = 0; l < b->nr_launches; l++)
+        for (unsigned i = 0; i < b->launches[l].dims[1].nr; i++)
+            if (has_word(b->launches[l].dims[1].of[i], name))
+                return true;
     return false;
 }
 
@@ -81,15 +114,8 @@ static void add_note(struct contract_builder *b, const char *text)
 void contract_replace_size(struct contract_builder *b, unsigned size, int64_t value)
 {
     struct resolver *resolver = b->resolver;
-    const char *name = resolver->sizes[size].name;
 
-    for (unsigned l = 0; l < b->nr_launches; l++)
-        b->launches[l].text =
-            spelling_with_number(b->arena, b->launches[l].text, name, (long long)value);
-    for (unsigned a = 0; a < b->nr_arrays; a++)
-        if (b->arrays[a].extent)
-            b->arrays[a].extent =
-                spelling_with_number(b->arena, b->arrays[a].extent, name, (long long)value);
+    rename_everywhere(b, resolver->sizes[size].name, arena_printf(b->arena, "%" PRId64, value));
     memmove(&resolver->sizes[size], &resolver->sizes[size + 1],
         (resolver->nr_sizes - size - 1) * sizeof(*resolver->sizes));
     resolver->nr_sizes--;
@@ -216,8 +242,8 @@ static void add_written(struct contract_builder *b)
         const struct decl *fn = resolver_function_at(resolver, sites[i].at);
 
         if (!kernel || !kernel->is_kernel || !kernel->body || (in_function && fn != in_function) ||
-            resolver_unreached(resolver, sites[i].at) || is_left_out(b, &sites[i]) ||
-            repeats(b, sites, i) || contract_excluded(b, sites[i].at) ||
+            is_left_out(b, &sites[i]) || repeats(b, sites, i) ||
+            contract_excluded(b, sites[i].at) ||
             (nr_sites > 1 && !b->all_idle && touches_nothing(b, kernel)))
             continue;
         in_function = fn;

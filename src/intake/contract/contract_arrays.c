@@ -14,7 +14,7 @@ static bool range_has(struct tok_range r, const char *name)
     const char *word = strrchr(name, '.') ? strrchr(name, '.') + 1 : name;
 
     for (unsigned i = r.from; i < r.to; i++)
-        if (r.toks->tok[i].kind == TOK_NAME && strcmp(r.toks->tok[i].text, word) == 0)
+        if (tok_is(&r.toks->tok[i], word))
             return true;
     return false;
 }
@@ -302,15 +302,11 @@ static bool point_inside(struct contract_builder *b, struct array *a)
             return false;
     a->extent =
         a->whole ? a->whole : arena_printf(b->arena, "%lld", (long long)(a->memory->bytes / each));
-    for (unsigned l = 0; l < b->nr_launches; l++) {
-        const char *text = b->launches[l].text, *args = strstr(text, ">>>(");
-
-        if (args && a->launches >> l & 1)
-            b->launches[l].text = arena_printf(b->arena, "%.*s%s", (int)(args - text), text,
-                spelling_with_text(b->arena, args, a->id,
-                    arena_printf(
-                        b->arena, "%s + %lld", a->id, (long long)(a->offset / (each / lanes)))));
-    }
+    for (unsigned l = 0; l < b->nr_launches; l++)
+        for (unsigned i = 0; a->launches >> l & 1 && i < b->launches[l].nr_args; i++)
+            b->launches[l].args[i] = spelling_with_text(b->arena, b->launches[l].args[i], a->id,
+                arena_printf(
+                    b->arena, "%s + %lld", a->id, (long long)(a->offset / (each / lanes))));
     return true;
 }
 

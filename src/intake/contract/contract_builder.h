@@ -41,8 +41,22 @@ struct scalar_arg {
     unsigned line;
 };
 
+/* The grid or the block of a launch: expressions over sizes. */
+struct launch_dims {
+    const char *of[3];
+    unsigned nr; /* as many as are written: dim3(x, y) has two */
+};
+
+/* A launch, with each of its parts as text of the task language. */
 struct contract_launch {
-    const char *text, *why;
+    const char *id;             /* the kernel with its namespaces and template arguments */
+    struct launch_dims dims[2]; /* the grid, the block; none: words say it */
+    const char *smem;           /* in bytes; NULL: none */
+    const char *words;          /* grid, block and shared memory in the file's own words, where
+                                   they are not known; or NULL */
+    const char *args[LAUNCH_MAX_ARGS];
+    unsigned nr_args;
+    const char *why; /* what the launch lacks; NULL: nothing */
     unsigned line;
     unsigned assumed;   /* see struct interp_launch */
     const char *kernel; /* the kernel's name */
@@ -183,13 +197,13 @@ bool contract_launched_with(const struct contract_builder *b, const char *word);
  * arguments with the same number. */
 void contract_name_numbers(struct contract_builder *b);
 
-/* What stands between <<< and >>> of a launch line. Where it is not known, *why is set if it was
- * NULL. */
-const char *contract_config(struct contract_builder *b, const struct site *site,
-    const struct interp_launch *seen, const char **why);
+/* Sets grid, block and shared memory of a launch. Where they are not known, to->words has them in
+ * the file's own words, and *why is set if it was NULL. */
+void contract_config(struct contract_builder *b, const struct site *site,
+    const struct interp_launch *seen, struct contract_launch *to, const char **why);
 
-/* True: the text of contract_config gives a grid without blocks. */
-bool contract_is_empty(struct contract_builder *b, const char *config);
+/* True: the grid has no blocks. */
+bool contract_is_empty(struct contract_builder *b, const struct contract_launch *launch);
 
 /* Adds all lines of the contract, in order. */
 void contract_lines(struct contract_builder *b);

@@ -43,8 +43,7 @@ bool contract_excluded(const struct contract_builder *b, unsigned at)
 {
     const struct toks *toks = b->resolver->toks;
 
-    for (unsigned i = toks_name(toks, "switch", 0); i < toks->nr;
-         i = toks->tok[i].again ? toks->tok[i].again : toks->nr)
+    for (unsigned i = toks_name(toks, "switch", 0); i < toks->nr; i = toks_again(toks, i, toks->nr))
         for (unsigned l = 0; l < b->nr_launches; l++) {
             const unsigned before = b->resolver->launched[l], open = around(toks, i, before);
 
@@ -95,7 +94,7 @@ void contract_bind_cases(struct contract_builder *b)
     const struct toks *toks = resolver->toks;
 
     for (unsigned i = toks_name(toks, "switch", 0); i < toks->nr && !b->interp;
-         i = toks->tok[i].again ? toks->tok[i].again : toks->nr)
+         i = toks_again(toks, i, toks->nr))
         for (unsigned l = 0; l < b->nr_launches; l++) {
             const unsigned open = around(toks, i, resolver->launched[l]);
             int64_t value;

@@ -361,7 +361,6 @@ static void one_arg(struct launching *l, unsigned i, struct str *args)
     const char *why = NULL;
     struct str one = {0};
 
-    str_add(args, i ? ", " : "");
     if (strcmp(type, "cudaTextureObject_t") == 0)
         texture_arg(l, i, args);
     else if (p->is_pointer || (v && v->kind == VALUE_MEMORY && !spelling_is_real(type) &&
@@ -434,7 +433,8 @@ void contract_launch(struct contract_builder *b, const struct site *site, const 
     const struct interp_launch *seen)
 {
     struct launching *l = arena_alloc(b->arena, sizeof(*l));
-    struct str args = {0};
+    struct contract_launch to = {
+        .line = site->line, .assumed = seen ? seen->assumed : 0, .kernel = site->kernel};
 
     *l = (struct launching){.b = b, .site = site, .seen = seen, .kernel = kernel};
     l->nr = params_read(l->params, b->arena, b->resolver->decls, kernel);
@@ -442,13 +442,16 @@ void contract_launch(struct contract_builder *b, const struct site *site, const 
     l->site = site = with_defaults(b, site, kernel, l->params, l->nr);
     for (unsigned i = 0; i < l->nr && i < site->nr_args; i++) {
         struct param *p = &l->params[i];
+        struct str arg = {0};
 
         l->declared[i] = p->type;
         p->type = bound_type(b, site, seen, kernel, p->type);
         if (!p->is_pointer)
             p->type = deduced_type(
                 b, site, kernel, l->params, l->nr, p->type, seen, seen ? &seen->args[i] : NULL);
-        one_arg(l, i, &args);
+        one_arg(l, i, &arg);
+        to.args[to.nr_args++] = arena_strdup(b->arena, str_text(&arg));
+        str_finish(&arg);
     }
     note_indices(l);
     if (is_overloaded(b, kernel))
@@ -457,10 +460,9 @@ void contract_launch(struct contract_builder *b, const struct site *site, const 
     if (l->nr != site->nr_args)
         contract_note(l, arena_printf(b->arena, "%s takes %u arguments, %u are given", site->kernel,
                              l->nr, site->nr_args));
-    const char *config = contract_config(b, site, seen, &l->why), *id = kernel_id(l);
-
-    b->launches[b->nr_launches++] = (struct contract_launch){
-        arena_printf(b->arena, "#pragma keet launch %s<<<%s>>>(%s)", id, config, str_text(&args)),
-        l->why, site->line, seen ? seen->assumed : 0, site->kernel, contract_is_empty(b, config)};
-    str_finish(&args);
+    contract_config(b, site, seen, &to, &l->why);
+    to.id = kernel_id(l);
+    to.why = l->why;
+    to.is_empty = contract_is_empty(b, &to);
+    b->launches[b->nr_launches++] = to;
 }

@@ -216,6 +216,34 @@ static const char *launch_from(const struct contract_builder *b, const struct co
                       : from;
 }
 
+static void add_dims(struct str *out, const struct launch_dims *dims)
+{
+    str_add(out, dims->nr > 1 ? "dim3(" : "");
+    for (unsigned i = 0; i < dims->nr; i++)
+        str_addf(out, "%s%s", i ? ", " : "", dims->of[i]);
+    str_add(out, dims->nr > 1 ? ")" : "");
+}
+
+static void launch_line(struct contract_builder *b, const struct contract_launch *l)
+{
+    struct str text = {0};
+
+    str_addf(&text, "#pragma keet launch %s<<<%s", l->id, l->words ? l->words : "");
+    if (!l->words) {
+        add_dims(&text, &l->dims[0]);
+        str_add(&text, ", ");
+        add_dims(&text, &l->dims[1]);
+        str_addf(&text, "%s%s", l->smem ? ", " : "", l->smem ? l->smem : "");
+    }
+    str_add(&text, ">>>(");
+    for (unsigned a = 0; a < l->nr_args; a++)
+        str_addf(&text, "%s%s", a ? ", " : "", l->args[a]);
+    str_add_char(&text, ')');
+    contract_add_line(
+        b, l->why != NULL, launch_from(b, l), arena_strdup(b->arena, str_text(&text)));
+    str_finish(&text);
+}
+
 void contract_lines(struct contract_builder *b)
 {
     size_lines(b);
@@ -224,8 +252,7 @@ void contract_lines(struct contract_builder *b)
     contract_symbols(b);
     scalar_lines(b);
     for (unsigned i = 0; i < b->nr_launches; i++)
-        contract_add_line(
-            b, b->launches[i].why != NULL, launch_from(b, &b->launches[i]), b->launches[i].text);
+        launch_line(b, &b->launches[i]);
     struct intake_line *heap = b->in->lines;
     b->in->lines = arena_array(b->arena, b->in->nr_lines, sizeof(*heap));
     memcpy(b->in->lines, heap, b->in->nr_lines * sizeof(*heap));

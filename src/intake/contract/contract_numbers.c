@@ -55,17 +55,6 @@ static const char *variable_size(struct contract_builder *b, int64_t value, unsi
     return name;
 }
 
-bool contract_launched_with(const struct contract_builder *b, const char *word)
-{
-    for (unsigned l = 0; l < b->nr_launches; l++) {
-        const char *text = b->launches[l].text;
-
-        if (str_find_word(text, text + strlen(text), word, strlen(word)))
-            return true;
-    }
-    return false;
-}
-
 /* A number as a share of a size: n/256, where a launch has the 256. NULL: no size or several give
  * it. */
 static const char *share_of_size(struct contract_builder *b, int64_t value)
@@ -90,20 +79,11 @@ static const char *share_of_size(struct contract_builder *b, int64_t value)
 static void name_arguments(struct contract_builder *b, int64_t value, const char *name)
 {
     const char *number = arena_printf(b->arena, "%" PRId64, value);
-    const size_t len = strlen(number);
 
-    for (unsigned l = 0; l < b->nr_launches; l++) {
-        const char *text = b->launches[l].text, *p = strstr(text, ">>>(");
-
-        while (p && (p = strstr(p + 1, number)) != NULL)
-            if ((p[-1] == '(' || (p[-1] == ' ' && p[-2] == ',')) &&
-                (p[len] == ',' || p[len] == ')')) {
-                b->launches[l].text =
-                    arena_printf(b->arena, "%.*s%s%s", (int)(p - text), text, name, p + len);
-                p = b->launches[l].text + (p - text);
-                text = b->launches[l].text;
-            }
-    }
+    for (unsigned l = 0; l < b->nr_launches; l++)
+        for (unsigned a = 0; a < b->launches[l].nr_args; a++)
+            if (strcmp(b->launches[l].args[a], number) == 0)
+                b->launches[l].args[a] = name;
 }
 
 void contract_name_numbers(struct contract_builder *b)

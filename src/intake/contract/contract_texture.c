@@ -91,7 +91,7 @@ static unsigned call_for(const struct contract_builder *b, const char *function,
     const struct toks *toks = b->resolver->toks;
 
     for (unsigned i = toks_name(toks, function, 0); i + 1 < toks->nr;
-         i = toks->tok[i].again ? toks->tok[i].again : toks->nr) {
+         i = toks_again(toks, i, toks->nr)) {
         if (!tok_is(&toks->tok[i + 1], "(") || !toks->tok[i + 1].match)
             continue;
         *nr = tok_range_split((struct tok_range){toks, i + 2, toks->tok[i + 1].match}, args, 5);
@@ -124,7 +124,7 @@ static bool assigned(const struct texture_making *m, struct tok_range object, co
     bool found = false;
 
     for (unsigned i = toks ? toks_name(toks, name, 0) : m->at; i < m->at && *name;
-         i = toks->tok[i].again ? toks->tok[i].again : m->at) {
+         i = toks_again(toks, i, m->at)) {
         unsigned end = i + 1;
 
         while (tok_is(&toks->tok[end], ".") && toks->tok[end + 1].kind == TOK_NAME)

@@ -79,7 +79,7 @@ static bool vector_in(struct resolver *resolver, const char *name, unsigned from
 
         unsigned close = i - 1;
 
-        if (toks->tok[i].kind != TOK_NAME || strcmp(toks->tok[i].text, name) != 0 ||
+        if (!tok_is(&toks->tok[i], name) ||
             !(tok_is(&toks->tok[i + 1], "(") || tok_is(&toks->tok[i + 1], "{")) ||
             !toks->tok[i + 1].match)
             continue;
@@ -120,8 +120,7 @@ static const char *declared_type(
     for (unsigned i = from + 1; i + 1 < to; i++) {
         unsigned start = i;
 
-        if (toks->tok[i].kind != TOK_NAME || strcmp(toks->tok[i].text, name) != 0 ||
-            !tok_is(&toks->tok[i - 1], "*"))
+        if (!tok_is(&toks->tok[i], name) || !tok_is(&toks->tok[i - 1], "*"))
             continue;
         while (start > from && !tok_is(&toks->tok[start - 1], ";") &&
                !tok_is(&toks->tok[start - 1], "{") && !tok_is(&toks->tok[start - 1], "}") &&

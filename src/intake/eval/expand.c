@@ -31,27 +31,39 @@ static bool makes_code(
     return (launches && (made || anywhere)) || (device && made);
 }
 
-static const char *argument(
-    const struct macro *m, const struct tok_range *args, unsigned nr, const struct tok *word)
+/* Adds what stands for one argument, its line breaks as blanks. */
+static void add_argument(struct str *out, struct tok_range arg)
 {
-    for (unsigned p = 0; word->kind == TOK_NAME && p < m->nr_params && p < nr; p++)
-        if (strcmp(m->params[p], word->text) == 0) {
-            const struct toks *toks = args[p].toks;
-            const unsigned from = toks->tok[args[p].from].at,
-                           to = args[p].to > args[p].from ? toks->tok[args[p].to - 1].end : from;
-            char *text = strndup(toks->source + from, to - from);
+    const struct tok *tok = arg.toks->tok;
 
-            for (char *c = text; c && *c; c++)
-                *c = *c == '\n' || *c == '\r' ? ' ' : *c;
-            return text;
-        }
-    return NULL;
+    for (size_t i = tok[arg.from].at; arg.from < arg.to && i < tok[arg.to - 1].end; i++) {
+        const char c = arg.toks->source[i];
+
+        str_add_char(out, c == '\n' || c == '\r' ? ' ' : c);
+    }
 }
 
-/* Adds the body on one line, with the arguments in place of the parameters. Comments and ends of
- * lines become blanks. */
-static void write_body(
-    struct str *out, const struct macro *m, const struct tok_range *args, unsigned nr)
+/* Adds a word of the body: an argument in place of a parameter or of __VA_ARGS__. */
+static void add_word(struct str *out, const struct macro *m, const struct tok_range *args,
+    unsigned nr, const struct tok *word)
+{
+    const bool rest = tok_is(word, "__VA_ARGS__");
+    unsigned p = 0;
+
+    while (word->kind == TOK_NAME && p < m->nr_params &&
+           strcmp(m->params[p], rest ? "..." : word->text) != 0)
+        p++;
+    if (word->kind != TOK_NAME || p == m->nr_params || (p >= nr && !rest)) {
+        str_add(out, word->text);
+        return;
+    }
+    for (unsigned a = p; a < (rest ? nr : p + 1); a++) {
+        str_add(out, a > p ? ", " : "");
+        add_argument(out, args[a]);
+    }
+}
+
+void expand_body(struct str *out, const struct macro *m, const struct tok_range *args, unsigned nr)
 {
     const struct toks *body = &m->toks;
 
@@ -70,13 +82,9 @@ static void write_body(
         }
         if (quote && i + 1 < body->nr)
             t = &body->tok[++i];
-        char *text = (char *)argument(m, args, nr, t);
-
-        if (quote)
-            str_addf(out, "\"%s\"", text ? text : t->text);
-        else
-            str_add(out, text ? text : t->text);
-        free(text);
+        str_add(out, quote ? "\"" : "");
+        add_word(out, m, args, nr, t);
+        str_add(out, quote ? "\"" : "");
         if (!(tok_is(&body->tok[i + 1], "#") && tok_is(&body->tok[i + 2], "#")))
             str_add_char(out, ' ');
     }
@@ -104,7 +112,7 @@ static void write_call(struct expand_writer *w, const struct toks *toks, unsigne
         tok_range_split((struct tok_range){toks, at + 2, close}, args, MAX_ARGUMENTS);
 
     str_add_n(&w->out, toks->source + w->copied, from - w->copied);
-    write_body(&w->out, m, args, nr_args);
+    expand_body(&w->out, m, args, nr_args);
     for (size_t i = from; i < to; i++) /* line breaks stay */
         if (toks->source[i] == '\n')
             str_add_char(&w->out, '\n');

@@ -4,16 +4,18 @@
 #ifndef KEET_INTAKE_EVAL_EXPAND_H
 #define KEET_INTAKE_EVAL_EXPAND_H
 
-#include "base/arena.h"
-
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/str.h"
+#include "intake/eval/resolver.h"
 
 struct expanded {
     const char *text; /* has the same number of lines; NULL: nothing was written out */
     size_t bytes;
     bool *line; /* by line, from 0: the line was changed */
 };
+
+/* Adds the body of a macro on one line, with the arguments in place of the parameters, and with
+ * what # and ## make. Comments and ends of lines become blanks. */
+void expand_body(struct str *out, const struct macro *m, const struct tok_range *args, unsigned nr);
 
 /* The text with those macros written out that make device code at file scope or launch a kernel.
  * Calls at file scope are written out. With anywhere, calls in functions are too: that is for a

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "intake/eval/expand.h"
 #include "intake/eval/params.h"
 
 #include <string.h>
@@ -164,8 +165,7 @@ static void initialise_members(struct interp *ip, const struct decl *fn)
 static bool param_is_read(const struct toks *toks, const struct decl *fn, const struct param *p)
 {
     for (unsigned i = fn->body + 1; i < fn->to && !p->is_const; i++)
-        if (toks->tok[i].kind == TOK_NAME && strcmp(toks->tok[i].text, p->name) == 0 &&
-            !only_reads(toks, i))
+        if (tok_is(&toks->tok[i], p->name) && !only_reads(toks, i))
             return false;
     return true;
 }
@@ -260,49 +260,14 @@ static const struct toks *expanded(struct interp *ip, const char *text)
     return &e->toks;
 }
 
-/* The body of a macro with the arguments in place of the parameters. Knows # and ##. */
 static const char *substituted(
     struct interp *ip, const struct macro *m, const struct tok_range *args, unsigned nr_args)
 {
     struct str out = {0};
 
-    for (unsigned i = 0; i < m->toks.nr; i++) {
-        const struct tok *t = &m->toks.tok[i];
-        unsigned p = 0, past = m->nr_params;
-        bool variadic = tok_is(t, "__VA_ARGS__") || tok_is(t, "...");
-
-        while (p < m->nr_params && !(t->kind == TOK_NAME && strcmp(t->text, m->params[p]) == 0))
-            p++;
-        if (tok_is(t, "#") && i + 1 < m->toks.nr) {
-            bool paste = tok_is(&m->toks.tok[i + 1], "#");
-
-            i++;
-            if (paste)
-                while (out.len && out.text[out.len - 1] == ' ')
-                    out.text[--out.len] = 0;
-            else
-                str_add(&out, " \"\" ");
-            if (paste && i + 1 < m->toks.nr)
-                m->toks.tok[i + 1].line |= 0;
-            continue;
-        }
-        bool pasted = i > 1 && tok_is(&m->toks.tok[i - 1], "#") && tok_is(&m->toks.tok[i - 2], "#");
-
-        if (!pasted)
-            str_add_char(&out, ' ');
-        if (p < m->nr_params && strcmp(m->params[p], "...") != 0 && p < nr_args) {
-            str_add(&out, toks_text(args[p].toks, ip->arena, args[p].from, args[p].to));
-        } else if (variadic) {
-            while (past > 0 && strcmp(m->params[past - 1], "...") == 0)
-                past--;
-            for (unsigned a = past; a < nr_args; a++)
-                str_addf(&out, "%s%s", a > past ? ", " : "",
-                    toks_text(args[a].toks, ip->arena, args[a].from, args[a].to));
-        } else {
-            str_add(&out, t->text);
-        }
-    }
+    expand_body(&out, m, args, nr_args);
     const char *text = arena_strdup(ip->arena, str_text(&out));
+
     str_finish(&out);
     return text;
 }

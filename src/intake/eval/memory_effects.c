@@ -564,8 +564,7 @@ static void follow_in_macros(struct effect_look *l, const struct effect_name *na
         bool named = false;
 
         for (unsigned i = 0; i < m->toks.nr; i++)
-            named = named || (m->toks.tok[i].kind == TOK_NAME &&
-                                 strcmp(m->toks.tok[i].text, name->text) == 0);
+            named = named || (tok_is(&m->toks.tok[i], name->text));
         for (unsigned p = 0; p < m->nr_params; p++)
             named = named && strcmp(m->params[p], name->text) != 0;
         for (unsigned i = l->code.from; named && i < l->code.to; i++) {
@@ -596,9 +595,8 @@ static void follow_name(struct effect_look *l, const struct effect_name *name)
 
     l->effects = &effects;
     for (unsigned i = l->code.from; i < l->code.to; i++)
-        if (token(l, i)->kind == TOK_NAME && strcmp(token(l, i)->text, name->text) == 0 &&
-            !is_member(l, i) && !(name->made && i == name->made) && !(left_out && left_out[i]) &&
-            !calls_macro(l, i))
+        if (tok_is(token(l, i), name->text) && !is_member(l, i) &&
+            !(name->made && i == name->made) && !(left_out && left_out[i]) && !calls_macro(l, i))
             climb(l, (struct effect_part){i, i + 1, name->kind});
     follow_in_macros(l, name);
     l->effects = outer;

@@ -41,8 +41,7 @@ static const char *indexed_by(const struct decls *decls, const struct decl *fn,
     for (unsigned i = fn->body + 1; i < fn->to; i++) {
         const char *local = NULL;
 
-        if (toks->tok[i].kind != TOK_NAME || strcmp(toks->tok[i].text, name) != 0 ||
-            !tok_is(&toks->tok[i + 1], "["))
+        if (!tok_is(&toks->tok[i], name) || !tok_is(&toks->tok[i + 1], "["))
             continue;
         if (tok_is(&toks->tok[i - 1], "=") && toks->tok[i - 2].kind == TOK_NAME)
             local = toks->tok[i - 2].text;
@@ -50,13 +49,11 @@ static const char *indexed_by(const struct decls *decls, const struct decl *fn,
             for (unsigned k = fn->body + 1; params[p].is_pointer && k < fn->to; k++) {
                 unsigned open = k + 1;
 
-                if (toks->tok[k].kind != TOK_NAME ||
-                    strcmp(toks->tok[k].text, params[p].name) != 0 ||
-                    !tok_is(&toks->tok[open], "[") || strcmp(params[p].name, name) == 0)
+                if (!tok_is(&toks->tok[k], params[p].name) || !tok_is(&toks->tok[open], "[") ||
+                    strcmp(params[p].name, name) == 0)
                     continue;
                 for (unsigned j = open + 1; j < toks->tok[open].match; j++)
-                    if (j == i || (local && toks->tok[j].kind == TOK_NAME &&
-                                      strcmp(toks->tok[j].text, local) == 0))
+                    if (j == i || (local && tok_is(&toks->tok[j], local)))
                         return params[p].name;
             }
     }
@@ -113,7 +110,7 @@ static bool asks_for(
     const struct toks *toks = resolver->decls->toks;
 
     for (unsigned i = fn->body + 1; i < fn->to && *name; i++)
-        if (toks->tok[i].kind == TOK_NAME && strcmp(toks->tok[i].text, name) == 0 &&
+        if (tok_is(&toks->tok[i], name) &&
             (is_asked_for(toks, i) || (depth > 0 && callee_asks(resolver, fn, i, depth - 1))))
             return true;
     return false;

@@ -78,7 +78,7 @@ static bool inline_call(struct resolver *resolver, const char *name, struct tok_
         const struct tok_range one = {f.body.toks, i, i + 1};
         unsigned p = 0;
 
-        while (p < nr && !(t->kind == TOK_NAME && strcmp(t->text, f.params[p]) == 0))
+        while (p < nr && !(tok_is(t, f.params[p])))
             p++;
         if (!(p < nr ? resolve_in_parentheses(resolver, parts[p], at, depth - 1, out)
                      : resolve_expression(resolver, one, at, depth - 1, out)))

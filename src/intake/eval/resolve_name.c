@@ -80,8 +80,7 @@ bool resolver_device_uses(const struct resolver *resolver, const char *name)
         if (d->kind != DECL_FUNCTION || !d->keep)
             continue;
         for (unsigned t = d->from; t < d->to; t++)
-            if (resolver->toks->tok[t].kind == TOK_NAME &&
-                strcmp(resolver->toks->tok[t].text, name) == 0) {
+            if (tok_is(&resolver->toks->tok[t], name)) {
                 struct tok_range value;
                 unsigned at;
 
@@ -131,8 +130,7 @@ static bool kept_beside(const struct resolver *resolver, const struct decl *self
             d->kind == DECL_FUNCTION || d->kind == DECL_DIRECTIVE)
             continue;
         for (unsigned t = d->from; t < d->to; t++)
-            if (resolver->toks->tok[t].kind == TOK_NAME &&
-                strcmp(resolver->toks->tok[t].text, name) == 0)
+            if (tok_is(&resolver->toks->tok[t], name))
                 return true;
     }
     for (unsigned m = 0; m < resolver->nr_macros; m++)
@@ -179,7 +177,7 @@ static bool given_later(struct resolver *resolver, const char *name, unsigned wh
         tok_is(first, "-") || (value.to == value.from + 1 && strcmp(first->text, "0") == 0);
 
     for (unsigned i = where + 1; (fn || none) && i + 2 < (fn ? fn->to : resolver->toks->nr); i++)
-        if (tok[i].kind == TOK_NAME && strcmp(tok[i].text, name) == 0 &&
+        if (tok_is(&tok[i], name) &&
             ((none && (tok_is(&tok[i - 1], "&") || tok_is(&tok[i + 1], "=") ||
                           (tok_is(&tok[i - 1], ">") && tok_is(&tok[i - 2], ">")))) ||
                 ((i < at || !fn) && (tok_is(&tok[i + 1], "*=") || tok_is(&tok[i + 1], "+=")))))

@@ -220,41 +220,6 @@ const struct decl *resolver_function_at(const struct resolver *resolver, unsigne
     return d && d->kind == DECL_FUNCTION && d->body && at >= d->body ? d : NULL;
 }
 
-/* The condition is known to have this value. */
-static bool condition_is(
-    struct resolver *resolver, struct tok_range condition, unsigned at, bool value)
-{
-    int64_t number;
-
-    return resolver_constant(resolver, condition, at, &number) && (number != 0) == value;
-}
-
-bool resolver_unreached(struct resolver *resolver, unsigned at)
-{
-    const struct toks *toks = resolver->toks;
-    const struct decl *fn = resolver_function_at(resolver, at);
-
-    for (unsigned i = fn ? fn->body + 1 : at; i < at; i++) {
-        const struct tok *t = &toks->tok[i];
-
-        if (!tok_is(t, "{") || t->match < at)
-            continue;
-        unsigned close = i - 1; /* if (...) {   or   } else { */
-        bool is_else = tok_is(&toks->tok[close], "else");
-
-        if (is_else && tok_is(&toks->tok[close - 1], "}") && toks->tok[close - 1].match)
-            close = toks->tok[close - 1].match - 1;
-        if (!tok_is(&toks->tok[close], ")") || !toks->tok[close].match)
-            continue;
-        unsigned open = toks->tok[close].match;
-
-        if (tok_is(&toks->tok[open - 1], "if") &&
-            condition_is(resolver, (struct tok_range){toks, open + 1, close}, open, is_else))
-            return true;
-    }
-    return false;
-}
-
 /* ---- definitions ---- */
 
 /* The end of an initialiser: its `;`, or its outermost `,`. */
@@ -349,8 +314,7 @@ int resolver_param(const struct resolver *resolver, const struct decl *fn, const
         unsigned end = toks_find(toks, params[p].from, params[p].to, "=");
 
         for (unsigned i = params[p].from; i < end; i++)
-            if (toks->tok[i].kind == TOK_NAME && strcmp(toks->tok[i].text, name) == 0 &&
-                (i + 1 == end || tok_is(&toks->tok[i + 1], "["))) {
+            if (tok_is(&toks->tok[i], name) && (i + 1 == end || tok_is(&toks->tok[i + 1], "["))) {
                 *whole = params[p];
                 return (int)p;
             }
@@ -372,8 +336,8 @@ static bool call_argument(const struct resolver *resolver, const struct decl *fn
         again = toks->tok[i].again;
         if (resolver->bound == fn && i != resolver->bound_at)
             continue;
-        if ((i >= fn->from && i < fn->to) || toks->tok[i].kind != TOK_NAME ||
-            strcmp(toks->tok[i].text, fn->name) != 0 || !resolver_function_at(resolver, i))
+        if ((i >= fn->from && i < fn->to) || !tok_is(&toks->tok[i], fn->name) ||
+            !resolver_function_at(resolver, i))
             continue;
         if (tok_is(&toks->tok[open], "<")) { /* f<4>(...) */
             open = toks_angle(toks, open, toks->nr) + 1;
@@ -428,7 +392,7 @@ bool resolver_template_argument(const struct resolver *resolver, const char *nam
     if (n < 0)
         return false;
     for (unsigned i = toks_name(toks, fn->name, 0); i + 1 < toks->nr;
-         i = toks->tok[i].again ? toks->tok[i].again : toks->nr) {
+         i = toks_again(toks, i, toks->nr)) {
         struct tok_range args[MAX_TEMPLATE_ARGS];
         const unsigned close =
             tok_is(&toks->tok[i + 1], "<") ? toks_angle(toks, i + 1, toks->nr) : 0;
@@ -449,8 +413,8 @@ bool resolver_template_argument(const struct resolver *resolver, const char *nam
 static bool names_itself(struct tok_range value, const char *name)
 {
     for (unsigned i = value.from; i < value.to; i++)
-        if (value.toks->tok[i].kind == TOK_NAME && strcmp(value.toks->tok[i].text, name) == 0 &&
-            !tok_is(&value.toks->tok[i - 1], ".") && !tok_is(&value.toks->tok[i - 1], "->"))
+        if (tok_is(&value.toks->tok[i], name) && !tok_is(&value.toks->tok[i - 1], ".") &&
+            !tok_is(&value.toks->tok[i - 1], "->"))
             return true;
     return false;
 }
@@ -475,7 +439,7 @@ static bool last_assigned(const struct toks *toks, const char *name, unsigned be
     bool found = false;
 
     for (unsigned i = toks_name(toks, name, *at + 1); i && i + 2 < before;
-         i = toks->tok[i].again ? toks->tok[i].again : before) {
+         i = toks_again(toks, i, before)) {
         const struct tok_range assigned = {toks, i + 2, value_end(toks, i + 2, before)};
         const struct tok *head = &toks->tok[i - 1];
 
@@ -525,7 +489,7 @@ bool resolver_definition(struct resolver *resolver, const char *name, unsigned b
         }
     }
     for (unsigned i = toks_name(resolver->toks, name, 0), nr = resolver->toks->nr; i < nr;
-         i = resolver->toks->tok[i].again ? resolver->toks->tok[i].again : nr) {
+         i = toks_again(resolver->toks, i, nr)) {
         const struct decl *d = decls_at(resolver->decls, i);
 
         if (!d || d->kind == DECL_FUNCTION || d->kind == DECL_DIRECTIVE || d->kind == DECL_USING)
@@ -545,7 +509,7 @@ bool resolver_member(struct resolver *resolver, const char *object, const char *
     struct tok_range init, parts[16];
 
     for (unsigned i = 0; i + 3 < toks->nr; i++)
-        if (toks->tok[i].kind == TOK_NAME && strcmp(toks->tok[i].text, object) == 0 &&
+        if (tok_is(&toks->tok[i], object) &&
             (tok_is(&toks->tok[i + 1], ".") || tok_is(&toks->tok[i + 1], "->")) &&
             tok_is(&toks->tok[i + 2], member) && tok_is(&toks->tok[i + 3], "=")) {
             *value = (struct tok_range){toks, i + 4, toks_find(toks, i + 4, toks->nr, ";")};
@@ -602,9 +566,8 @@ bool resolver_dim3_members(
     for (unsigned i = fn ? fn->body : at; i + 3 < at; i++) {
         const char *member = toks->tok[i + 2].text;
 
-        if (toks->tok[i].kind != TOK_NAME || strcmp(toks->tok[i].text, name) != 0 ||
-            !tok_is(&toks->tok[i + 1], ".") || !tok_is(&toks->tok[i + 3], "=") || member[1] ||
-            !strchr("xyz", member[0]))
+        if (!tok_is(&toks->tok[i], name) || !tok_is(&toks->tok[i + 1], ".") ||
+            !tok_is(&toks->tok[i + 3], "=") || member[1] || !strchr("xyz", member[0]))
             continue;
         members[member[0] - 'x'] = (struct tok_range){toks, i + 4, toks_find(toks, i + 4, at, ";")};
         found = true;

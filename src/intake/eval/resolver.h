@@ -136,10 +136,6 @@ const char *resolver_type(struct resolver *resolver, const char *type, unsigned 
  * such variable. */
 const char *resolver_type_of(struct resolver *resolver, struct tok_range arg, unsigned at);
 
-/* True: token `at` stands under an if that is known to be false, or under the else of one that is
- * known to be true. */
-bool resolver_unreached(struct resolver *resolver, unsigned at);
-
 /* What defines a name before token `before`: in *value the tokens of its initialiser, or of what is
  * assigned to it later, outside of blocks that end before; in *at where these stand. False: there
  * is none, or the name is part of its own value. */

@@ -74,7 +74,7 @@ static const char *stands_for(
             i++;
         } else if (str_among(y->text, passed)) {
             k++;
-        } else if (x->kind == TOK_NAME && strcmp(x->text, name) == 0) {
+        } else if (tok_is(x, name)) {
             const unsigned end =
                 i + 1 < a.to ? toks_find(toks, k, b.to, toks->tok[i + 1].text) : b.to;
 
@@ -102,7 +102,7 @@ static bool declared(struct resolver *resolver, struct tok_range arg, struct tok
     if (resolver_param(resolver, fn, name, whole) >= 0)
         return true;
     for (unsigned i = toks_name(toks, name, fn->body); i && i < arg.from;
-         i = toks->tok[i].again ? toks->tok[i].again : arg.from)
+         i = toks_again(toks, i, arg.from))
         if (toks->tok[i - 1].kind == TOK_NAME || tok_is(&toks->tok[i - 1], ">")) {
             unsigned start = i;
 
@@ -132,7 +132,7 @@ static const char *explicit_instance(
             break;
     }
     for (unsigned i = toks_name(toks, class, 1); i + 1 < toks->nr;
-         i = toks->tok[i].again ? toks->tok[i].again : toks->nr) {
+         i = toks_again(toks, i, toks->nr)) {
         const struct decl *d = decls_at(resolver->decls, i);
         struct tok_range args[MAX_TEMPLATE_ARGS];
         const unsigned close =
@@ -157,31 +157,21 @@ static const char *instance_of(
 {
     const struct decl *fn = resolver_function_at(resolver, at);
     const struct toks *toks = resolver->toks;
-    const char *names[MAX_TEMPLATE_ARGS];
-    unsigned nr = fn ? params_of_template(toks, fn, names, ARRAY_SIZE(names)) : 0, n = 0;
+    const int n = resolver_template_param(resolver, name, at);
+    struct tok_range given;
 
-    while (n < nr && strcmp(names[n], name) != 0)
-        n++;
-    for (unsigned i = 0; n < nr && i + 1 < toks->nr; i++) {
+    if (resolver_template_argument(resolver, name, at, &given, call))
+        return toks_text(toks, resolver->arena, given.from, given.to);
+    for (unsigned i = 0; n >= 0 && i + 1 < toks->nr; i++) {
         struct tok_range args[MAX_PARAMS];
         unsigned open = i + 1;
 
-        if (toks->tok[i].kind != TOK_NAME || strcmp(toks->tok[i].text, fn->name) != 0 ||
-            (i >= fn->from && i < fn->to) || !resolver_function_at(resolver, i))
+        if (!tok_is(&toks->tok[i], fn->name) || (i >= fn->from && i < fn->to) ||
+            !resolver_function_at(resolver, i))
             continue;
         *call = i;
-        if (tok_is(&toks->tok[open], "<")) {
-            const unsigned close = toks_angle(toks, open, toks->nr);
-            const unsigned given =
-                close ? tok_range_split((struct tok_range){toks, open + 1, close}, args, MAX_PARAMS)
-                      : 0;
-
-            if (!close)
-                continue;
-            if (n < given)
-                return toks_text(toks, resolver->arena, args[n].from, args[n].to);
-            open = close + 1;
-        }
+        if (tok_is(&toks->tok[open], "<"))
+            open = toks_angle(toks, open, toks->nr) + 1;
         if (!tok_is(&toks->tok[open], "(") || !toks->tok[open].match)
             continue;
         struct param params[MAX_PARAMS];
@@ -205,7 +195,7 @@ static const char *instance_of(
                 return type;
         }
     }
-    return n < nr ? explicit_instance(resolver, fn, n, name, call) : NULL;
+    return n >= 0 ? explicit_instance(resolver, fn, (unsigned)n, name, call) : NULL;
 }
 
 /* One spelling for `unsigned long int` and its like. */
@@ -332,7 +322,7 @@ const char *resolver_type_of(struct resolver *resolver, struct tok_range arg, un
     for (unsigned i = whole.from; i < whole.to; i++) {
         const struct tok *t = &whole.toks->tok[i];
 
-        if (t->kind == TOK_NAME && strcmp(t->text, resolver->toks->tok[arg.from].text) == 0)
+        if (tok_is(t, resolver->toks->tok[arg.from].text))
             break;
         if (t->kind == TOK_NAME && !tok_is(t, "const") && !tok_is(t, "static"))
             str_addf(&text, "%s%s", text.len ? " " : "", t->text);

@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "intake/eval/expand.h"
 #include "intake/gather/buildfile.h"
-#include "intake/gather/includer.h"
 #include "intake/gather/python.h"
 #include "intake/gather/translation_units.h"
 #include "intake/syntax/headers.h"
@@ -278,69 +277,6 @@ static bool inline_file(struct inliner *p, unsigned file, unsigned depth, struct
     return true;
 }
 
-/* The new name of what only that file sees: name_file. NULL: the name stays. */
-static const char *new_name(const struct source_set *set, const char *path, const char *name)
-{
-    for (unsigned i = 0; i < set->nr_renames; i++)
-        if (strcmp(set->renames[i].unit->path, path) == 0 &&
-            strcmp(set->renames[i].name, name) == 0) {
-            char *text = arena_printf(set->arena, "%s_%s", name, set->renames[i].unit->name);
-
-            for (char *p = text + strlen(name); *p; p++)
-                *p = str_word_char(*p) ? *p : '_';
-            return text;
-        }
-    return NULL;
-}
-
-/* The text of a file with its new names and the same lines. NULL: it has no new names. */
-static const char *renamed(const struct source_set *set, const struct user_file *f)
-{
-    struct toks toks;
-    struct str out = {0};
-    unsigned copied = 0;
-
-    if (!set->nr_renames || !toks_lex(&toks, set->arena, f->text, f->bytes))
-        return NULL;
-    for (unsigned i = 0; i < toks.nr; i++) {
-        const struct tok *t = &toks.tok[i], *before = &toks.tok[i - (i > 0)];
-        const char *name = t->kind == TOK_NAME && !tok_is(before, ".") && !tok_is(before, "->")
-                               ? new_name(set, f->path, t->text)
-                               : NULL;
-
-        if (name) {
-            str_add_n(&out, f->text + copied, t->at - copied);
-            str_add(&out, name);
-            copied = t->end;
-        }
-    }
-    str_add_n(&out, f->text + copied, f->bytes - copied);
-    const char *text = copied ? arena_strndup(set->arena, str_text(&out), out.len) : NULL;
-
-    str_finish(&out);
-    return text;
-}
-
-/* Makes a file again what it is on disk, and marks its lines from `first` on, which differ from
- * that. */
-static void unrename(struct inliner *p, unsigned file, size_t first)
-{
-    struct user_file *f = &p->set->files[file];
-    size_t at = 0, start = 0; /* where the same line begins in both */
-
-    for (size_t i = first; i < p->nr_origins; i++) {
-        if (p->origins[i].file != file)
-            continue;
-        for (; at < p->origins[i].at; at++)
-            if (f->code[at] == '\n')
-                start += strcspn(f->text + start, "\n") + 1;
-        p->origins[i].at = start;
-        p->origins[i].made = true;
-    }
-    f->code = f->text;
-    f->bytes = strlen(f->text);
-}
-
 /* Adds another file of the program behind the text. False: the file is there already, or the text
  * would become too large. */
 static bool add_unit(struct inliner *p, const struct translation_unit *unit)
@@ -360,18 +296,8 @@ static bool add_unit(struct inliner *p, const struct translation_unit *unit)
         .code = unit->text,
         .bytes = unit->bytes};
     const unsigned file = set->nr_files++;
-    struct user_file *f = &set->files[file];
-    const char *code = renamed(set, f);
-    const size_t first = p->nr_origins;
 
-    f->renamed = code != NULL;
-    f->text = f->code = code ? code : unit->text;
-    f->bytes = strlen(f->text);
     inline_file(p, file, MAX_INCLUDE_DEPTH, &ignored); /* a file that cannot be read is left out */
-    if (code) {
-        f->text = unit->text;
-        unrename(p, file, first);
-    }
     p->shift = shift;
     return true;
 }
@@ -407,10 +333,6 @@ static void add_linked(struct inliner *p)
         if (add_unit(p, set->linked[i].unit))
             note(p->set, "%s is read with this file: it defines %s, which the device code uses",
                 set->linked[i].unit->name, set->linked[i].name);
-    for (unsigned i = 0; i < set->nr_renames; i++)
-        note(p->set, "%s of %s is called %s here: another file has one of that name",
-            set->renames[i].name, set->renames[i].unit->name,
-            new_name(set, set->renames[i].unit->path, set->renames[i].name));
 }
 
 /* ---- macros of the build ---- */
@@ -499,8 +421,6 @@ bool source_set_inline_headers(
 
     if (ok)
         add_linked(&p);
-    if (ok && !has_main)
-        includer_defines(build, set, str_text(&p.out), p.out.len);
     nr_lines = p.nr_origins;
     put_defines(&p);
     own_lines += p.nr_origins - nr_lines;

@@ -165,40 +165,11 @@ static bool clash(const struct decls *decls, const struct decl *a, const struct 
            toks_find(toks, b->from, b->to, "{") < b->to;
 }
 
-/* No other file sees the declaration: it is `static`, or in a namespace without a name. */
-static bool is_private(const struct decls *decls, const struct decl *d)
-{
-    for (unsigned c = d->container; c; c = decls->container[c].parent)
-        if (decls->container[c].open == decls->container[c].from + 1)
-            return true;
-    return has_word(decls, d, "static");
-}
-
-/* Gives a declaration of a linked file another name. Of one name, only one gets another at a time:
- * renames from `since` on are of this time. */
-static bool give_name(struct source_set *set, const struct decl *d, unsigned since)
-{
-    for (; since < set->nr_renames; since++)
-        if (strcmp(set->renames[since].name, d->name) == 0)
-            return true;
-    const unsigned line = set->toks.tok[d->from].line;
-    const struct user_file *f = &set->files[set->origins[line - 1].file];
-
-    for (unsigned l = 0; l < set->nr_linked && set->nr_renames < SOURCE_SET_MAX_RENAMES; l++)
-        if (strcmp(set->linked[l].unit->path, f->path) == 0 && is_private(&set->decls, d)) {
-            set->renames[set->nr_renames++] = (struct rename){set->linked[l].unit, d->name};
-            return true;
-        }
-    return false;
-}
-
-/* Drops what two files say in the same words, and gives other names to what only one file sees.
- * False: the files cannot be read together. */
+/* Drops what two files say in the same words. False: the files cannot be read together. */
 static bool part_twins(struct source_set *set)
 {
     struct decls *decls = &set->decls;
     const struct decl **kept = arena_array(set->arena, decls->nr_own + 1, sizeof(*kept));
-    const unsigned nr_before = set->nr_renames;
     unsigned nr = 0;
 
     for (unsigned i = 0; i < decls->nr_own; i++)
@@ -216,8 +187,7 @@ static bool part_twins(struct source_set *set)
                 continue;
             if (same_tokens(&set->toks, a->from, a->to, kept[i]->from, kept[i]->to))
                 decls->decl[kept[i] - decls->decl].is_twin = true;
-            else if (clash(decls, a, kept[i]) && !give_name(set, kept[i], nr_before) &&
-                     !give_name(set, a, nr_before))
+            else if (clash(decls, a, kept[i]))
                 return false;
         }
     for (unsigned i = 0; i < decls->nr_own; i++)
@@ -227,7 +197,7 @@ static bool part_twins(struct source_set *set)
 
 static bool unlink_all(struct source_set *set)
 {
-    set->nr_linked = set->nr_renames = 0;
+    set->nr_linked = 0;
     set->unlinked = true;
     return true;
 }
@@ -252,7 +222,7 @@ static bool link_definers(struct source_set *set, const struct decl *const *want
 bool resolve_externs(struct source_set *set)
 {
     const struct decl *wanted[MAX_MISSING];
-    const unsigned nr = missing(&set->decls, wanted), renamed = set->nr_renames;
+    const unsigned nr = missing(&set->decls, wanted);
 
     if (set->unlinked)
         return false;
@@ -262,5 +232,5 @@ bool resolve_externs(struct source_set *set)
                 return unlink_all(set); /* linking does not help */
     if (set->nr_linked && !part_twins(set))
         return unlink_all(set);
-    return link_definers(set, wanted, nr) || set->nr_renames > renamed;
+    return link_definers(set, wanted, nr);
 }

@@ -15,7 +15,6 @@ struct user_file {
     const char *code; /* the C++ in it: text itself, except for a Python file */
     size_t bytes;
     bool macros_only; /* its macros were taken, but its text was not */
-    bool renamed;     /* what only this file sees got other names */
 };
 
 struct origin { /* where a line of the text came from */
@@ -30,18 +29,11 @@ struct linked {
     const char *name; /* the name that it defines */
 };
 
-/* A name that only one file sees, and that another file uses for something else. */
-struct rename {
-    const struct translation_unit *unit;
-    const char *name;
-};
-
 struct neighbour; /* defined in resolve_externs.c */
 
 enum {
     SOURCE_SET_MAX_FILES = 257,
     SOURCE_SET_MAX_LINKED = 8,
-    SOURCE_SET_MAX_RENAMES = 32,
     SOURCE_SET_MAX_BYTES = 4 << 20,
     SOURCE_SET_NO_LINE = ~0u
 };
@@ -55,11 +47,9 @@ struct source_set {
     size_t device_bytes; /* of these and of the linked files; the program's other files follow */
     struct linked linked[SOURCE_SET_MAX_LINKED];
     unsigned nr_linked, nr_own_files; /* nr_own_files: the files that device_bytes count */
-    struct rename renames[SOURCE_SET_MAX_RENAMES];
-    unsigned nr_renames;
-    bool unlinked;                   /* linking did not help, and is not tried again */
-    struct neighbour *neighbours;    /* nr_around of them; NULL: not looked for yet */
-    struct translation_unit *around; /* what source_set_around returns */
+    bool unlinked;                    /* linking did not help, and is not tried again */
+    struct neighbour *neighbours;     /* nr_around of them; NULL: not looked for yet */
+    struct translation_unit *around;  /* what source_set_around returns */
     unsigned nr_around;
     bool has_units;
     bool own_task;          /* the file says its task itself: none is inferred */

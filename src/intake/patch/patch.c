@@ -78,9 +78,6 @@ bool patcher_replace(struct patcher *p, size_t from, size_t to, const char *text
     if (a->file != b->file)
         return patcher_refuse(
             p, "a change would span %s and %s", set->files[a->file].name, set->files[b->file].name);
-    if (set->files[a->file].renamed)
-        return patcher_refuse(p, "a change would be in %s, which was read with other names",
-            set->files[a->file].name);
     if (a->made || b->made)
         return patcher_refuse(
             p, "the launch of %s is made by a macro", patcher_where(p, first + 1));

@@ -560,8 +560,7 @@ static bool namespace_used(const struct decls *decls, const char *name)
 {
     const struct toks *toks = decls->toks;
 
-    for (unsigned i = toks_name(toks, name, 2); i < toks->nr;
-         i = toks->tok[i].again ? toks->tok[i].again : toks->nr)
+    for (unsigned i = toks_name(toks, name, 2); i < toks->nr; i = toks_again(toks, i, toks->nr))
         if (tok_is(&toks->tok[i - 1], "namespace") && tok_is(&toks->tok[i - 2], "using"))
             return true;
     return false;

@@ -118,25 +118,45 @@ static const struct {
 
 enum { NR_PROVIDERS = ARRAY_SIZE(providers) };
 
-/* Sets have[k] where token t includes header k above the first word that wants it, and wanted[k]
- * where token t is such a word. */
-static void note_token(
-    const struct decls *decls, struct arena *arena, unsigned t, bool *wanted, bool *have)
+/* A declaration that is kept names the macro. */
+static bool is_used(const struct decls *decls, const char *macro)
 {
     const struct toks *toks = decls->toks;
-    bool quoted;
-    const char *name = toks->tok[t].kind == TOK_DIRECTIVE
-                           ? headers_include_name(arena, toks->tok[t].text, &quoted)
-                           : NULL;
 
-    for (size_t k = 0; k < NR_PROVIDERS; k++) {
-        const char *const *words = providers[k].words;
+    for (unsigned i = toks_name(toks, macro, 0); i < toks->nr; i = toks_again(toks, i, toks->nr)) {
+        const struct decl *d = decls_at(decls, i);
 
-        if (name && strcmp(name, providers[k].header) == 0)
-            have[k] = have[k] || !wanted[k];
-        for (unsigned w = 0; w < ARRAY_SIZE(providers[k].words) && words[w]; w++)
-            wanted[k] = wanted[k] || (!decls->host[t] && is_word(toks, t, words[w]));
+        if (d && d->keep && !decls->host[i])
+            return true;
     }
+    return false;
+}
+
+static void note_words(const struct toks *toks, unsigned t, bool *wanted)
+{
+    for (size_t k = 0; k < NR_PROVIDERS; k++)
+        for (unsigned w = 0; w < ARRAY_SIZE(providers[k].words) && providers[k].words[w]; w++)
+            wanted[k] = wanted[k] || is_word(toks, t, providers[k].words[w]);
+}
+
+/* Sets have[k] where the directive includes header k above the first word that wants it, and
+ * wanted[k] where a macro that is used has such a word. */
+static void note_directive(
+    const struct decls *decls, struct arena *arena, const char *directive, bool *wanted, bool *have)
+{
+    struct toks body;
+    bool quoted;
+    const char *name = headers_include_name(arena, directive, &quoted),
+               *macro = decls_defined_name(arena, directive);
+
+    for (size_t k = 0; name && k < NR_PROVIDERS; k++)
+        if (strcmp(name, providers[k].header) == 0)
+            have[k] = have[k] || !wanted[k];
+    if (!macro || !is_used(decls, macro) ||
+        !toks_lex(&body, arena, directive + 1, strlen(directive + 1)))
+        return;
+    for (unsigned t = 0; t < body.nr; t++)
+        note_words(&body, t, wanted);
 }
 
 const char *headers_brought(const struct decls *decls, struct arena *arena)
@@ -148,7 +168,10 @@ const char *headers_brought(const struct decls *decls, struct arena *arena)
         const struct decl *d = &decls->decl[i];
 
         for (unsigned t = d->from; d->keep && t < d->to; t++)
-            note_token(decls, arena, t, wanted, have);
+            if (decls->toks->tok[t].kind == TOK_DIRECTIVE)
+                note_directive(decls, arena, decls->toks->tok[t].text, wanted, have);
+            else if (!decls->host[t])
+                note_words(decls->toks, t, wanted);
     }
     for (size_t k = 0; k < NR_PROVIDERS; k++)
         if (wanted[k] && !have[k])

@@ -332,6 +332,11 @@ bool tok_is(const struct tok *t, const char *text)
            strcmp(t->text, text) == 0;
 }
 
+unsigned toks_again(const struct toks *toks, unsigned i, unsigned none)
+{
+    return toks->tok[i].again ? toks->tok[i].again : none;
+}
+
 bool tok_among(const struct tok *t, const char *const *words)
 {
     return (t->kind == TOK_PUNCT || t->kind == TOK_NAME) && str_among(t->text, words);

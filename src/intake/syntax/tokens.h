@@ -36,9 +36,11 @@ bool toks_lex(struct toks *toks, struct arena *arena, const char *source, size_t
 bool tok_is(const struct tok *t, const char *text);
 bool tok_among(const struct tok *t, const char *const *words); /* NULL stands after the last */
 bool tok_assigns(const struct tok *t);                         /* =, += and its kin, ++, -- */
-/* The first token from `from` on that is this name; toks->nr: none. tok.again leads to the next
- * one. */
+/* The first token from `from` on that is this name; toks->nr: none. toks_again leads to the
+ * next one. */
 unsigned toks_name(const struct toks *toks, const char *name, unsigned from);
+/* The next token of the same text as name i; `none`: there is none. */
+unsigned toks_again(const struct toks *toks, unsigned i, unsigned none);
 /* The first token of [from, to) that is `text` and stands in no bracket of the range; `to`:
  * none. */
 unsigned toks_find(const struct toks *toks, unsigned from, unsigned to, const char *text);
