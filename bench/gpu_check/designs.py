@@ -115,7 +115,9 @@ def error(rows):
 
 
 def spearman(pairs):
-    return statistics.correlation(*map(stats.ranks, zip(*pairs))) if len(pairs) > 2 else math.nan
+    if len(pairs) < 3 or any(len(set(values)) == 1 for values in zip(*pairs)):
+        return math.nan
+    return statistics.correlation(*map(stats.ranks, zip(*pairs)))
 
 
 def table_of(rows, key, originals):
@@ -141,7 +143,7 @@ def report(options):
              f"`bench/gpu_check/designs.py report`: {len(rows)} kernels of [designs.txt](../../../bench/time/designs.txt), modelled "
              f"by emu:h100 at commit {modelled['commit']} (`bench/time/time.py --points bench/time/designs.txt --half all`), measured "
              "on an H100 SXM at commit 2e2c5ac; runs.jsonl.xz has what was measured. Error: geometric mean of modelled / measured or "
-             "its inverse. Speedups: of each version beside its original in kernels/, measured and modelled.", ""]
+             f"its inverse. Not modelled: {', '.join(sorted(set(source) - {row['name'] for row in rows})) or 'none'}. Speedups: of each version beside its original in kernels/, measured and modelled.", ""]
     for title, key, of in (("half", lambda r: r["half"], rows), ("source", lambda r: f"{source[r['name']]}, {r['half']}", rows),
                            ("task", lambda r: f"{r['family']} ({r['half']})", rows),
                            ("originals of kernels/", lambda r: r["half"], list(originals.values()))):

@@ -161,14 +161,19 @@ static double bound_cycles(const struct time_model *m)
 
 /* The part of a buffer's atomics that the busiest slice of L2 gets when all of what the grid
  * touches is used alike. Chunks seem to lie in slices at random: on an H100 64 of them are 20 times
- * as fast as one, 4 of them 4.1 times (atomics_same_16, _256, _4096 of bench/card), as in 80 slices
- * of which one has three of the 64. The formula is the expected maximum of so many draws. */
+ * as fast as one (atomics_same_16, _4096 of bench/card), as in 80 slices of which one has three of
+ * the 64; the formula is the expected maximum of so many draws. Four chunks are 4.1 times as fast
+ * in one program (atomics_same_256, atomics_random_256), and half as fast as that in two others
+ * (atomics_float_256, kernels/histogram): where memory lies decides, and the model takes the
+ * middle.
+ */
 static double busiest_slice(const struct buffer_traffic *of)
 {
-    static const double slices = 80;
+    static const double slices = 80, meeting = 1.41;
     const double nr_chunks = fmax(1, of->all * 32 / ATOMIC_CHUNK);
 
-    return fmin(1, fmax(1 / nr_chunks, 1 / slices + sqrt(2 * log(slices) / slices / nr_chunks)));
+    return fmin(
+        1, fmax(meeting / nr_chunks, 1 / slices + sqrt(2 * log(slices) / slices / nr_chunks)));
 }
 
 /* The part of the blocks that use a chunk which a traced block uses: all, where a block touches
@@ -185,19 +190,17 @@ static double users(const struct buffer_traffic *of, const struct block_trace *t
     return own > 0 && of->all > 0 ? fmin(1, ATOMIC_CHUNK / 32 / own * of->one / of->all) : 1;
 }
 
-/* The chunk of a block that takes longest. One of floating-point sums takes twice as long, the
- * slice as a whole does not (atomics_float_256, _65536 of bench/card). */
+/* The chunk of a block that takes longest. */
 static double longest_chunk(const struct time_model *m, const struct block_trace *trace)
 {
-    static const double float_cost = 2.07;
     double most = 0;
 
     for (unsigned i = 0; trace->chunks != NULL && i < ATOMIC_CHUNKS; i++) {
         const struct atomic_chunk *c = &trace->chunks[i];
         const struct buffer_traffic *of = time_traffic_at(&m->traffic, c->address / 32);
 
-        if (c->cycles > most / float_cost && of != NULL)
-            most = fmax(most, c->cycles * (c->floats ? float_cost : 1) * users(of, trace, c));
+        if (c->cycles > most && of != NULL)
+            most = fmax(most, c->cycles * users(of, trace, c));
     }
     return most;
 }

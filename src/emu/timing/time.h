@@ -92,7 +92,6 @@ enum { SECTOR_READ = 1, SECTOR_WRITTEN = 2, SECTOR_ATOMIC = 4 };
 struct atomic_chunk {
     uint64_t address;
     double cycles;
-    bool floats; /* one of them adds floating-point numbers */
 };
 enum { ATOMIC_CHUNKS = 1024, ATOMIC_CHUNK = 256 };
 

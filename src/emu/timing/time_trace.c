@@ -247,16 +247,14 @@ static size_t chunk_slot(const struct emu_memory *memory, uint64_t address)
 }
 
 /* The majority vote of Boyer and Moore, slot by slot. */
-static void vote(struct atomic_chunk *chunk, uint64_t address, double cycles, bool floats)
+static void vote(struct atomic_chunk *chunk, uint64_t address, double cycles)
 {
-    if (chunk->address == address) {
+    if (chunk->address == address)
         chunk->cycles += cycles;
-        chunk->floats |= floats;
-    } else if (chunk->cycles < cycles) {
-        *chunk = (struct atomic_chunk){address, cycles - chunk->cycles, floats};
-    } else {
+    else if (chunk->cycles < cycles)
+        *chunk = (struct atomic_chunk){address, cycles - chunk->cycles};
+    else
         chunk->cycles -= cycles;
-    }
 }
 
 /* The most lanes on one address: of all, or of the sector of lane `of`. */
@@ -287,15 +285,13 @@ static bool first_of_sector(const struct emu_access *a, unsigned lane)
 
 /* A slice takes one sector of a warp's atomic in each of its cycles, and lanes on one address one
  * after another: on an H100 32 neighbours of a million warps add to the same 128 bytes in 79 us
- * (1.23 of the SM's cycles a sector), all lanes to one number in 767 us (46 cycles a warp): points
+ * (1.19 of the SM's cycles a sector), all lanes to one number in 767 us (46 cycles a warp): points
  * atomics_spread_32 and atomics_same_1 of bench/card. 64 bytes are no faster than one number, 1 KiB
- * is 4.1 times as fast (atomics_same_16, _256): slices lie 256 bytes apart. */
+ * is up to 4.1 times as fast (atomics_same_16, _256): slices lie 256 bytes apart. */
 static void count_atomics(const struct time_listener *t, struct block_trace *trace,
     struct trace_access *entry, const struct emu_access *a)
 {
-    static const double sector_cycles = 1.23, lane_cycles = 1.45;
-    const enum ptx_type type = t->run->program->info[a->pc].ptx->type;
-    const bool floats = type == PTX_F16 || type == PTX_BF16 || type == PTX_F32 || type == PTX_F64;
+    static const double sector_cycles = 1.19, lane_cycles = 1.45;
 
     entry->same_address = (uint8_t)most_on_one(a, -1);
     if (a->space != PTX_GLOBAL)
@@ -310,7 +306,7 @@ static void count_atomics(const struct time_listener *t, struct block_trace *tra
             continue;
         cycles = sector_cycles + lane_cycles * (most_on_one(a, (int)lane) - 1);
         entry->slice_cycles += (float)cycles;
-        vote(&trace->chunks[chunk_slot(t->run->memory, chunk)], chunk, cycles, floats);
+        vote(&trace->chunks[chunk_slot(t->run->memory, chunk)], chunk, cycles);
     }
 }
 
