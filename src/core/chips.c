@@ -64,7 +64,7 @@
         [WORK_INT32] = {2 * 64, 0}, \
         [WORK_SPECIAL] = {16, 0}, \
     }, \
-    .mma_share = 0.629, /* [LUO] on average over shapes and types on H800; only wgmma has all */ \
+    .mma_share = 0.617, /* [OWN] bench/card, mma_16, mma_32: 609 T/s; only wgmma has all */ \
     .f32_sum_share = 1, \
     .lat_alu = 4, .lat_fp64 = 8, .lat_sfu = 23, .lat_shared = 29, /* [LUO] */ \
     /* [BEN] gpu-latency: the plateaus at 100 KB, at 10 MB and over 100 MB */ \

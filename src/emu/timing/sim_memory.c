@@ -44,35 +44,71 @@ enum answer { FROM_L2, FROM_DRAM, WITH_ANOTHER };
  * explains 0.14 (bench/card/events.cu). Where DRAM is busy this wait is no longer than its queues:
  * reading 64 MiB takes no longer than the writes explain. Blocks that share what they read wait for
  * it together, in a few bursts; here their fetches are spread over the launch, and count the less
- * the more share. */
-enum { EVICTION_CYCLES = 700 };
+ * the more share. What a launch writes itself makes its first loads wait only: a copy by blocks
+ * that wait for every load is as fast as without (bench/card, copy_1_64M). A load that comes alone
+ * does not wait for it, and opens a page of DRAM: a chain of loads takes 706 cycles each on a full
+ * L2 (bench/card, chain_32M). */
+enum { EVICTION_CYCLES = 700, ALONE_CYCLES = 500, FIRST_CYCLES = 3000 };
 
-/* Asks L2 for one sector; gives the time of the answer. later_by: cycles, where L2 has it;
- * sectors: of its line, that the access has. */
-static double ask_l2(struct sim_memory *s, const struct buffer_traffic *of, double now,
-    enum answer answer, double later_by, double sectors)
+struct request {
+    enum answer answer;
+    double later_by; /* cycles, where L2 has it */
+    double sectors;  /* of its line, that the access has */
+    bool lone;       /* the access has not the other half of its 64 bytes */
+    bool odd;        /* nor has any other of the block */
+};
+
+/* What DRAM's 64 bytes with a sector cost, of which the block wants no other, in sectors: on an
+ * H100 four million sectors at random places of 256 MiB take 136 us, half a million 25 us, and of
+ * 16 MiB 12 us (bench/card, gather_1_256M, gather_8_256M, gather_8_16M). Where the grid touches
+ * most of the buffer, another block wants the other half. */
+static double odd_cost(const struct buffer_traffic *of)
 {
+    const double share = of->all / later(1, (double)(of->end - of->begin));
+
+    return 3 - 2 * share * share;
+}
+
+/* Asks L2 for one sector; gives the time of the answer. L2 serves 64 bytes at a time: a million
+ * threads that load four words at random take 29.8 us from L2 on an H100, twice as long as the
+ * sectors alone would (bench/card, gather_1_1M). */
+static double ask_l2(
+    struct sim_memory *s, const struct buffer_traffic *of, double now, struct request r)
+{
+    const bool alone = now - s->dram_asked > ALONE_CYCLES;
     double done, wait = 0;
 
-    s->l2_free = later(s->l2_free, now) + 32 / s->in->l2_bytes_per_clk;
+    s->l2_free = later(s->l2_free, now) + (r.lone ? 2 : 1) * 32 / s->in->l2_bytes_per_clk;
     s->out->l2_sectors++;
     done = s->l2_free + s->in->lat_l2;
-    if (answer == FROM_L2)
-        return done + later_by;
+    if (r.answer == FROM_L2)
+        return done + r.later_by;
     if (s->in->cured & SPARED(DRAM))
         return later(done, now + s->in->lat_dram);
-    if (answer == FROM_DRAM) {
+    if (r.answer == FROM_DRAM) {
         s->dram_read++;
         s->out->dram_sectors++;
-        use_dram(s, now, s->chip->dram_read_cost + of->evict * write_cost(s));
-        s->evicting += of->evict * of->first / sectors;
+        use_dram(s, now,
+            (r.odd ? odd_cost(of) : 1) * s->chip->dram_read_cost + of->evict * write_cost(s));
+        s->evicting += (now < FIRST_CYCLES ? of->dirty : of->evict) * of->first / r.sectors;
         if (s->evicting >= 1) {
             s->evicting--;
-            wait = EVICTION_CYCLES;
+            wait = alone ? 0 : EVICTION_CYCLES;
         }
+        s->dram_asked = now;
     }
-    done = later(done, now + wait + s->in->lat_dram);
+    done = later(done, now + wait + (alone && r.odd ? s->chip->lat_dram : s->in->lat_dram));
     return later(done, later(s->dram_free, now) + dram_latency(s, now));
+}
+
+/* Is the other half of the 64 bytes of an access's sector in the access, too? */
+static bool is_paired(const struct sim_block *block, const struct trace_access *a, unsigned i)
+{
+    const uint64_t *sectors = &block->trace->sectors[a->first];
+    const uint64_t pair = TRACE_SECTOR(sectors[i]) ^ 1;
+
+    return (i > 0 && TRACE_SECTOR(sectors[i - 1]) == pair) ||
+           (i + 1 < a->nr_sectors && TRACE_SECTOR(sectors[i + 1]) == pair);
 }
 
 /* Sectors of a line travel together, so the first of them decides for all. What first reads owe is
@@ -108,6 +144,23 @@ static double far_half(const struct sim_memory *s, const struct buffer_traffic *
     return later(0, s->chip->lat_l2 * (1 + s->in->far_l2 * of->far_half) - s->in->lat_l2);
 }
 
+/* Fitted. The first access of an SM to a buffer waits for its translation: to copies of 1 to 16
+ * MiB, which take 1.0 to 1.4 us longer on an H100 than without, and reading 4 MiB 0.7 us
+ * (bench/card, copy_16_1M and so on, read_4M); each timed run has other buffers. Further pages are
+ * cheap: 128 of 2 MiB take 2.7 us longer than 16 (chain_256M, chain_32M). */
+enum { TRANSLATION_CYCLES = 800 };
+
+static double translated(struct sim_memory *s, const struct trace_access *a, double now)
+{
+    double *there = &s->debts[a->traffic].translated;
+
+    if (a->traffic == 0 || s->in->run->launch->warm)
+        return now;
+    if (*there == 0)
+        *there = now + TRANSLATION_CYCLES;
+    return later(now, *there);
+}
+
 static double load_global(struct sim_memory *s, const struct sim_block *block,
     const struct trace_access *a, bool spared, double now)
 {
@@ -119,6 +172,7 @@ static double load_global(struct sim_memory *s, const struct sim_block *block,
     uint64_t line = UINT64_MAX;
     enum answer answer = FROM_L2;
 
+    now = translated(s, a, now);
     for (unsigned i = 0; i < sectors_needed(s, a); i++) {
         uint64_t entry = block->trace->sectors[a->first + i], sector = TRACE_SECTOR(entry);
         bool hit = false, first = (entry & TRACE_FIRST) != 0;
@@ -144,7 +198,12 @@ static double load_global(struct sim_memory *s, const struct sim_block *block,
                 answer = decide(debt, first);
             line = sector / 4;
             settle_debt(debt, first, answer);
-            *ready = ask_l2(s, of, now, answer, first ? far_half(s, of) : 0, per_line);
+            *ready = ask_l2(s, of, now,
+                (struct request){.answer = answer,
+                    .later_by = first ? far_half(s, of) : 0,
+                    .sectors = per_line,
+                    .lone = !(s->in->cured & SPARED(SCATTER)) && !is_paired(block, a, i),
+                    .odd = !(s->in->cured & SPARED(SCATTER)) && TRACE_IS_ODD(entry)});
             s->out->l2_read_sectors++;
         }
         done = later(done, *ready);
@@ -165,6 +224,16 @@ static void write_dram(struct sim_memory *s, struct debt *debt, double share, do
     use_dram(s, now, write_cost(s));
 }
 
+/* L2 takes 64 bytes at a time, so a lone sector uses the place of two; and of more where only a
+ * part of it is written: on an H100 4.2 million lone sectors of which 4 bytes are written take 70.5
+ * us, 2.1 million with 8 bytes 25.4 us (bench/card, columns_store_32x8 and _16x16). */
+static double lone_store(const struct trace_access *a)
+{
+    const double left = 1 - (double)a->ideal / later(1, a->nr_sectors);
+
+    return a->ideal > 0 && left > 0 ? 2 + 4.5 * left * left * left : 2;
+}
+
 static void store_global(
     struct sim_memory *s, const struct sim_block *block, const struct trace_access *a, double now)
 {
@@ -172,15 +241,13 @@ static void store_global(
 
     for (unsigned i = 0; i < sectors_needed(s, a); i++) {
         const uint64_t *sectors = &block->trace->sectors[a->first];
-        uint64_t entry = sectors[i], pair = TRACE_SECTOR(entry) ^ 1;
+        uint64_t entry = sectors[i];
         if ((entry & TRACE_FIRST) == 0 && a->space != PTX_LOCAL && s->in->cured & SPARED(REWRITES))
             continue;
-        bool hit, paired = (i > 0 && TRACE_SECTOR(sectors[i - 1]) == pair) ||
-                           (i + 1 < a->nr_sectors && TRACE_SECTOR(sectors[i + 1]) == pair) ||
-                           sectors_needed(s, a) < a->nr_sectors;
+        bool hit, paired = is_paired(block, a, i) || sectors_needed(s, a) < a->nr_sectors;
 
-        /* L2 takes 64 bytes at a time, so a lone sector uses the place of two. */
-        s->l2_free = later(s->l2_free, now) + (paired ? 1 : 2) * 32 / s->in->l2_bytes_per_clk;
+        s->l2_free =
+            later(s->l2_free, now) + (paired ? 1 : lone_store(a)) * 32 / s->in->l2_bytes_per_clk;
         s->out->l2_sectors++;
         if (a->space == PTX_LOCAL) /* written back only when evicted: stays in L1 */
             *l1_sector(&s->l1, TRACE_SECTOR(entry) + block->space, now, &hit) = now;
@@ -199,16 +266,19 @@ static double atomic_global(
     struct debt *debt = &s->debts[a->traffic];
     double done = now;
 
+    now = translated(s, a, now);
     /* An atomic occupies its sector twice: to read and to write. */
     for (unsigned i = 0; i < a->nr_sectors; i++) {
         const bool first = (block->trace->sectors[a->first + i] & TRACE_FIRST) != 0;
+        const bool lone = !is_paired(block, a, i);
         enum answer answer;
 
         debt->first += first ? of->first : 0;
         answer = first && debt->first >= 1 ? FROM_DRAM : FROM_L2;
         settle_debt(debt, true, answer);
-        done = ask_l2(s, of, now, answer, 0, 1) - s->in->lat_l2;
-        s->l2_free += 32 / s->in->l2_bytes_per_clk;
+        done = ask_l2(s, of, now, (struct request){.answer = answer, .sectors = 1, .lone = lone}) -
+               s->in->lat_l2;
+        s->l2_free += (lone ? 2 : 1) * 32 / s->in->l2_bytes_per_clk;
         s->out->l2_sectors++;
         if (first)
             write_dram(s, debt, of->write, now);
@@ -267,7 +337,7 @@ static struct stages stages_of(const struct sim_memory *s, const struct trace_ac
     if (a->wide > 0)
         return (struct stages){0, data};
     if (a->space == PTX_SHARED)
-        return (struct stages){0, a->is_atomic ? later(data, 2.0 * a->same_address) : data};
+        return (struct stages){0, a->is_atomic ? later(data, a->same_address) : data};
     return (struct stages){later(1, (apart ? 1.0 : 0.55) + 0.25 * lines), data};
 }
 
@@ -396,7 +466,7 @@ static double access_one(struct sim_memory *s, const struct sim_block *block,
     if (a->is_atomic)
         return atomic_global(s, block, a, start);
     store_global(s, block, a, start);
-    s->performed = later(start, s->l2_free) + s->in->lat_l2;
+    s->performed = later(translated(s, a, start), s->l2_free) + s->in->lat_l2;
     return start;
 }
 

@@ -27,9 +27,10 @@ static inline double sooner(double a, double b)
     return a < b ? a : b;
 }
 
-/* Fractions of a sector that the accesses to a buffer owe to DRAM. */
+/* Fractions of a sector that the accesses to a buffer owe to DRAM; and when its address has been
+ * translated, 0: not yet asked for. */
 struct debt {
-    double first, late, again, write;
+    double first, late, again, write, translated;
 };
 
 struct sim_phase {
@@ -62,6 +63,7 @@ struct sim_memory {
     double rivals;             /* of the next access away */
     double net_free;           /* towards other SMs of the cluster */
     double performed;          /* when all of the chip knows of the last access */
+    double dram_asked;         /* last time */
     double lsu_free, lsu_line; /* the LSU is done with what it has; with what waits for it, too */
     struct data_period data[DATA_PERIODS]; /* of the data stage, for loads whose data came late */
     double l2_free, dram_free, dram_busy;

@@ -159,53 +159,69 @@ static double bound_cycles(const struct time_model *m)
     return most * m->counts->scale * per_sm;
 }
 
-static double most_used(const struct hot_address *hot, uint64_t *address)
+/* The part of a buffer's atomics that the busiest slice of L2 gets when all of what the grid
+ * touches is used alike. Chunks seem to lie in slices at random: on an H100 64 of them are 20 times
+ * as fast as one (atomics_same_16, _4096 of bench/card), as in 80 slices of which one has three of
+ * the 64; the formula is the expected maximum of so many draws. Four chunks are 4.1 times as fast
+ * in one program (atomics_same_256, atomics_random_256), and half as fast as that in two others
+ * (atomics_float_256, kernels/histogram): where memory lies decides, and the model takes the
+ * middle.
+ */
+static double busiest_slice(const struct buffer_traffic *of)
 {
-    double lanes = 0;
+    static const double slices = 80, meeting = 1.41;
+    const double nr_chunks = fmax(1, of->all * 32 / ATOMIC_CHUNK);
 
-    for (unsigned i = 0; hot != NULL && i < HOT_SLOTS; i++) {
-        if ((double)hot[i].lanes > lanes) {
-            lanes = (double)hot[i].lanes;
-            *address = hot[i].address;
-        }
-    }
-    return lanes;
+    return fmin(
+        1, fmax(meeting / nr_chunks, 1 / slices + sqrt(2 * log(slices) / slices / nr_chunks)));
 }
 
-/* What a trace's atomics on its most used place come to. On a place that several blocks use, the
- * atomics of the whole grid queue up. */
-static double queue(const struct time_model *m, const struct hot_address *hot, unsigned bytes)
+/* The part of the blocks that use a chunk which a traced block uses: all, where a block touches
+ * much of the buffer. Blocks of a sample may meet in a chunk only because they lie a power of two
+ * apart.
+ */
+static double users(const struct buffer_traffic *of, const struct block_trace *trace,
+    const struct atomic_chunk *chunk)
 {
-    uint64_t address = 0;
-    double lanes = most_used(hot, &address);
-    unsigned users = 0;
+    double own = 0;
 
-    for (unsigned k = 0; lanes > 0 && k < m->listener->nr_traces; k++) {
-        bool uses = false;
-
-        for (unsigned at = 0; at < bytes && !uses; at += 32)
-            uses = sector_set_has(&m->listener->traces[k]->touched, (address + at) / 32);
-        users += uses;
-    }
-    return users > 1 ? lanes * (double)m->blocks : lanes;
+    for (unsigned at = 0; at < ATOMIC_CHUNK; at += 32)
+        own += sector_set_has(&trace->touched, (chunk->address + at) / 32);
+    return own > 0 && of->all > 0 ? fmin(1, ATOMIC_CHUNK / 32 / own * of->one / of->all) : 1;
 }
 
-/* Atomics on one address are done one after another, about one lane's a cycle. And 1 KiB takes 1.24
- * warps' sectors a cycle: on an H100 2^20 threads add to 256 numbers at random in 270 us, a warp to
- * 20.4 sectors (bench/card/atomics_float.cu). How many such places work side by side has not been
- * measured; here all do. */
+/* The chunk of a block that takes longest. */
+static double longest_chunk(const struct time_model *m, const struct block_trace *trace)
+{
+    double most = 0;
+
+    for (unsigned i = 0; trace->chunks != NULL && i < ATOMIC_CHUNKS; i++) {
+        const struct atomic_chunk *c = &trace->chunks[i];
+        const struct buffer_traffic *of = time_traffic_at(&m->traffic, c->address / 32);
+
+        if (c->cycles > most && of != NULL)
+            most = fmax(most, c->cycles * users(of, trace, c));
+    }
+    return most;
+}
+
+/* Atomics queue up at the slices of L2. */
 static double atomic_cycles(const struct time_model *m)
 {
-    static const double sectors_per_clk = 1.24;
-    double most = 0;
+    double most = 0, slice = 0;
 
     for (unsigned i = 0; i < m->listener->nr_traces; i++) {
         const struct block_trace *trace = m->listener->traces[i];
 
-        most = fmax(most, queue(m, trace->hot, 32));
-        most = fmax(most, queue(m, trace->regions, ATOMIC_REGION) / sectors_per_clk);
+        most = fmax(most, longest_chunk(m, trace));
+        for (size_t k = 0; k < trace->nr_accesses; k++) {
+            const struct trace_access *a = &trace->accesses[k];
+
+            if (a->slice_cycles > 0 && a->traffic > 0)
+                slice += (double)a->slice_cycles * busiest_slice(&m->traffic.of[a->traffic - 1]);
+        }
     }
-    return most;
+    return fmax(most, slice / m->listener->nr_traces) * (double)m->blocks;
 }
 
 static double grid_scale(const struct time_model *m)
@@ -507,6 +523,17 @@ void emu_model_destroy(struct emu_model *model)
     free(model);
 }
 
+/* SMs that blocks in clusters can use: clusters of more than two blocks do not fit everywhere into
+ * GPCs, some of which have an odd number of pairs. 33 clusters of 4 take twice as long on the 132
+ * SMs of an H100 as 66 clusters of 2 (bench/card, neighbour_4, neighbour_2), so that some must
+ * wait; taken to be those that do not fit into eight GPCs of 16. */
+static unsigned cluster_sms(const struct emu_run *run)
+{
+    const unsigned of_gpc = 16, nr = run->chip->nr_sms;
+
+    return run->cluster_blocks > 2 && nr > of_gpc ? nr / of_gpc * of_gpc : nr;
+}
+
 struct emu_model *emu_time_model(const struct emu_run *run, const struct emu_counts *counts,
     struct emu_listener *listener, struct counters *counters)
 {
@@ -522,7 +549,8 @@ struct emu_model *emu_time_model(const struct emu_run *run, const struct emu_cou
     unsigned registers = run->launch->registers != 0 ? run->launch->registers : 32;
 
     m.occ = chip_occupancy(run->chip, run->nr_threads, registers, run->shared_bytes);
-    m.blocks_sm = (m.blocks + run->chip->nr_sms - 1) / run->chip->nr_sms;
+    const unsigned nr_sms = cluster_sms(run);
+    m.blocks_sm = (m.blocks + nr_sms - 1) / nr_sms;
     m.resident = m.occ.blocks > 0 ? m.occ.blocks : 1;
     if (m.resident > m.blocks_sm)
         m.resident = (unsigned)m.blocks_sm;

@@ -32,6 +32,7 @@ struct trace_access {
     uint8_t wide;         /* head of a merged load: wavefronts of the wide load, 0: not aligned */
     uint8_t to;           /* away: the rank of the block, plus 1; 0: of several */
     uint16_t traffic;     /* into traffic.of, plus 1; 0: none. Filled in before the simulation */
+    float slice_cycles;   /* global atomics: what they cost slices of L2 */
 };
 
 struct trace_event {
@@ -74,6 +75,9 @@ struct warp_trace {
 #define TRACE_DISTANCE_OF(s) ((unsigned)((s) >> 57) & 31)
 #define TRACE_SECTOR(s) ((s) & (TRACE_DISTANCE(1) - 1))
 enum { TRACE_DISTANCES = 32 };
+/* Of a first read: the block does not touch the other half of its 64 bytes. */
+#define TRACE_ODD TRACE_DISTANCE(1)
+#define TRACE_IS_ODD(s) (((s) & (TRACE_FIRST | TRACE_ODD)) == (TRACE_FIRST | TRACE_ODD))
 
 struct sector_set { /* open addressing; key 0 is an empty slot (sector + 1 is stored) */
     uint64_t *keys;
@@ -83,10 +87,13 @@ struct sector_set { /* open addressing; key 0 is an empty slot (sector + 1 is st
 };
 enum { SECTOR_READ = 1, SECTOR_WRITTEN = 2, SECTOR_ATOMIC = 4 };
 
-struct hot_address {
-    uint64_t address, lanes;
+/* Bytes of global memory that one slice of L2 has, and what the atomics of a block on them cost
+ * that slice. */
+struct atomic_chunk {
+    uint64_t address;
+    double cycles;
 };
-enum { HOT_SLOTS = 1024, ATOMIC_REGION = 1024 };
+enum { ATOMIC_CHUNKS = 1024, ATOMIC_CHUNK = 256 };
 
 struct block_trace {
     uint64_t block;
@@ -100,9 +107,7 @@ struct block_trace {
     struct sector_set touched;
     uint64_t nr_read, nr_written; /* distinct sectors */
     uint32_t nr_touches;          /* of sectors of global memory */
-    struct hot_address *hot; /* HOT_SLOTS candidates for the most used address of global atomics */
-    struct hot_address *regions; /* the same for ATOMIC_REGION bytes, sectors instead of lanes */
-    uint64_t nr_atomic_lanes;
+    struct atomic_chunk *chunks;  /* ATOMIC_CHUNKS, by hash: of each slot the most used */
     struct trace_meeting *meetings;
     size_t nr_meetings, cap_meetings;
     struct phase *phases;
@@ -260,6 +265,7 @@ struct buffer_traffic {
     double late;     /* of the same: these wait for DRAM, first included */
     double write;    /* of a block's first writes: these reach DRAM */
     double evict;    /* for a sector that DRAM delivers so many go there that others had written */
+    double dirty;    /* of the sectors that DRAM delivers: these take the place of a written one */
     double far_half; /* of a block's first reads that L2 serves: these come from its other half */
 };
 

@@ -101,6 +101,9 @@ static void expand(struct pc_cost *cost, const struct ptx_inst *ptx, const struc
     }
 }
 
+/* Where results of denormal operands are not flushed, ptxas compares, multiplies the operand by a
+ * power of two under a predicate, and the result by another: nbody's rsqrtf is four instructions in
+ * the machine code for sm_90a. */
 static void cost_xu(struct pc_cost *cost, const struct inst_info *info, const struct chip *chip)
 {
     const struct ptx_inst *ptx = info->ptx;
@@ -108,6 +111,9 @@ static void cost_xu(struct pc_cost *cost, const struct inst_info *info, const st
 
     if (info->class != PTX_CLASS_CONVERT) {
         time_set_cost(cost, PIPE_XU, pipe_cycles(chip, chip->sfu_per_clk), chip->lat_sfu);
+        if (ptx->approx && ptx->type == PTX_F32 && !ptx->ftz && ptx->op != PTX_OP_TANH &&
+            ptx->op != PTX_OP_SIN && ptx->op != PTX_OP_COS)
+            set_sequence(cost, 4, chip->lat_sfu + 2 * chip->lat_alu);
         cost->reason = STALL_SHORT;
     } else if (!ptx_type_is_float(ptx->type) && !ptx_type_is_float(ptx->type2)) {
         /* from one width of integer to another: a move or a mask */

@@ -21,16 +21,21 @@ enum {
     JOIN_CYCLES = 20,    /* around a wgmma for which ptxas waits: WARPGROUP.DEPBAR and .ARRIVE */
     LSU_QUEUE = 32       /* cycles of work in the LSU's queue before warps stall */
 };
-/* Fitted. Cycles from a block's
- * end to the first instruction of its successor: to a sum of 2^30 integers on H100 by blocks of 512
- * threads with an element each (bench/time, vector_sum_one_pass), where the chip takes 4.7 cycles a
- * block, a third more than the block's own instructions, barriers and wait for DRAM explain; from
- * 800 on, element-wise kernels of 128 threads a block no longer stream as was measured. */
-enum { BLOCK_GAP = 600 };
+/* Fitted. Cycles from a block's end to the first instruction of its successor: to 8448 blocks of
+ * 1024 threads that do nothing, of which an SM holds two (bench/card, empty_8448x1024), and to
+ * copies by blocks that the gap limits (copy_1_64M, copy_4_64M_b1024). */
+enum { BLOCK_GAP = 500 };
 /* Cycles from the start of one block on an SM to the start of the next. 65536 blocks of 128 threads
  * that do nothing but read a clock start within 38.5 us of each other on an H100, 16896 within 9.2
- * us, and the 2112 that the chip holds at a time within 0.29 us (bench/card/events.cu). */
+ * us, and the 2112 that the chip holds at a time within 0.29 us (bench/card/events.cu). Blocks end
+ * one after another, too: 132, 1056 and 8448 blocks that do nothing take 2.40, 2.94 and 7.39 us
+ * (bench/card, empty_132x128 and so on), also when all of them start at once. */
 enum { BLOCK_FIRST = 36, BLOCK_NEXT = 159 };
+
+/* One warp makes a product by mma.sync in so many times what the tensor core takes: on an H100 one
+ * warp of each scheduler takes 11.2 cycles for each m16n8k16 of f16, two take 7.0 and more no less,
+ * with eight sums each (bench/card, mma_4, mma_8, mma_16). */
+static const double mma_of_warp = 1.6;
 
 /* Fitted. What MEMBAR.GPU takes beyond the answers to what the warp accessed: to the kernels of
  * bench/time/found.txt, half `fit`, that run in clusters, whose warps execute up to 23 of them one
@@ -57,6 +62,7 @@ struct sim_warp {
     double owed[2];   /* of the cost of events that are charged a part of it: others, accesses */
     bool queued;      /* waits for the LSU and has been given a time */
     double product;   /* when a wgmma is done before which nothing issues */
+    double next_mma;  /* when the next product of the warp can issue */
     double performed; /* when the chip has seen all that the warp accessed */
     uint32_t joined,
         waits_for; /* phases plus 1: at which it arrived to wait; for which it waits now */
@@ -82,6 +88,8 @@ struct sim {
     uint64_t nr_started, nr_done, nr_blocks;
     double *ends; /* of blocks, in the order in which they ended */
     double next_dispatch;
+    double told;                     /* when the end of the last block was taken note of */
+    double stored;                   /* when L2 has what was written so far */
     unsigned greedy[MAX_SCHEDULERS]; /* the place that issued last */
     uint64_t nr_warps;               /* started */
 };
@@ -174,8 +182,8 @@ static void end_warp(struct sim *s, struct sim_warp *w)
     struct sim_block *block = w->block;
 
     s->out->warp_cycles += w->last + 1 - w->begin;
-    block->end = later(block->end, w->last + 1);
     w->block = NULL;
+    block->end = later(block->end, w->last + 1);
     *ready_of(s, w) = INFINITY;
     block->nr_live--;
     if (block->nr_live > 0) {
@@ -184,6 +192,7 @@ static void end_warp(struct sim *s, struct sim_warp *w)
         return;
     }
     s->ends[s->nr_done++] = block->end;
+    s->told = later(block->end, s->told + BLOCK_NEXT * s->in->turnover);
     if (s->nr_started < s->nr_blocks)
         start_block(s, (unsigned)(block - s->blocks), block->end + BLOCK_GAP * s->in->turnover);
 }
@@ -408,6 +417,8 @@ static void execute(
         const double at = sim_access(&s->memory, w->block, a, spared, now, &reason);
 
         w->performed = later(w->performed, s->memory.performed);
+        if (a->is_write && a->space == PTX_GLOBAL)
+            s->stored = later(s->stored, s->memory.performed);
         if (a->away && a->bulk)
             w->block->sent[w->block->nr_sent++ % SENT_KEPT] = later(at, done);
         if (cost->async_copy)
@@ -518,9 +529,10 @@ static bool held_up(struct sim *s, struct sim_warp *w, unsigned scheduler,
         *pipe = cost->alt;
     if ((cost->lsu || event->nr_accesses > 0) && held_by_lsu(s, w, event, now))
         return true;
-    if (*pipe != PIPE_NONE && free_at[*pipe] > now) {
-        w->held[1] += free_at[*pipe] - now;
-        *ready_of(s, w) = free_at[*pipe];
+    const double free = *pipe == PIPE_TENSOR ? later(free_at[*pipe], w->next_mma) : free_at[*pipe];
+    if (*pipe != PIPE_NONE && free > now) {
+        w->held[1] += free - now;
+        *ready_of(s, w) = free;
         return true;
     }
     return false;
@@ -560,6 +572,8 @@ static void issue(struct sim *s, unsigned number, double now)
     account(s, w, event->pc, now);
     if (!spared)
         charge(s, scheduler, pipe, cost, now);
+    if (pipe == PIPE_TENSOR && !cost->async_copy)
+        w->next_mma = now + mma_of_warp * cost->pipe_cycles;
     *owed = spared ? now_owed : now_owed - 1;
     w->last = now + (spared ? 0 : cost->slots) - 1;
     execute(s, w, event, spared, now);
@@ -676,6 +690,8 @@ static double all_cycles(const struct sim *s, double kept)
         rate = last / (double)s->nr_done;
     s->out->per_block = last / (double)s->nr_done / kept;
     rest = (double)s->in->nr_blocks - (double)s->nr_done;
+    /* The launch waits until L2 has what was written, and for the ends of the last blocks. */
+    last = later(last, later(s->stored, s->told));
     return (last + (rest > 0 ? rest * rate : 0)) / kept;
 }
 
