@@ -278,7 +278,7 @@ def borrow(questions):
     """The arm `other` shows beside a question what ours shows beside one of its kind in the other part."""
     for q in questions:
         if q["extra"]:
-            alike = [o for o in questions if o["extra"] and o["kind"] == q["kind"] and o["sheet"] != q["sheet"]]
+            alike = [o for o in questions if OURS in o["extra"] and o["kind"] == q["kind"] and o["sheet"] != q["sheet"]]
             apart = [o for o in alike if o["split"] != q["split"]] or alike
             if apart:
                 q["extra"]["other"] = random.Random(q["id"]).choice(apart)["extra"][OURS]
