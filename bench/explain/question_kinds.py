@@ -197,7 +197,7 @@ def edit(kernel, rng):
 def gain(kernel, rng):
     """The gain of an edit that does something, up or down."""
     out = []
-    edits = children(kernel) + (settings(kernel) if len(kernel.tunes()) > 2 else [])
+    edits = children(kernel) + settings(kernel)
     for factor, what, text in rng.sample(edits, len(edits)):
         if factor > 1.25 or factor < 0.8:
             out.append(number("gain", "This edit makes the kernel how many times as fast (below 1: slower)? A number, right "
@@ -418,7 +418,7 @@ def occupancy_edits(kernel, rng):
     for threads in (1024, 768, 640, 512, 384, 320, 224, 160, 96, 64):
         out.append(re.sub(r"(ceil_div\([^()]*, )\d+(\), )(\d+)(>>>)", rf"\g<1>{threads}\g<2>{threads}\4", kernel.text))
     if not re.search("extern __shared__", kernel.text):
-        out += [re.sub(r"^(#pragma keet launch .*\))>>>", rf"\g<1>, {size}>>>", kernel.text, flags=re.M) for size in (14000, 20000)]
+        out += [re.sub(r"^(#pragma keet launch .*?)>>>", rf"\g<1>, {size}>>>", kernel.text, flags=re.M) for size in (14000, 20000, 28000)]
     out = [t for t in dict.fromkeys(out) if t != kernel.text]
     return rng.sample(out, min(len(out), 6)) + [t for _, _, t in children(kernel)[:2]]
 
@@ -444,5 +444,5 @@ def resident(kernel, rng):
     return out
 
 
-GENERATORS = {"data": data, "resident": resident, "cure": cure, "next": next_limiter, "launch": launch, "knee": knee, "gain": gain,
+GENERATORS = {"cure": cure, "next": next_limiter, "gain": gain, "launch": launch, "data": data, "resident": resident, "knee": knee,
               "differs": differs, "edit": edit}

@@ -21,11 +21,12 @@ QUOTA = {"dev": 5, "test": 16}  # so many questions of each kind
 EACH = 2        # at most so many of a kind are of one kernel; of the rare `resident` twice as many
 PLANTED = 24    # so many planted kernels join the suite and asked/, by lot
 SEARCH = 10     # evaluations of the search whose variants are asked about
+SEARCHED = 11   # so many files of a part are searched; the others are asked as they are
 ORDER = 7       # the seed of those searches and of the order of the files, the same for all sets: searches are dear
 BATCH = 2       # files that are asked at a time, until a kind has its number
 DEV = 1 / 3     # this part of the planted kernels with cures is for looking at
 
-TRIED = 12      # files of the suite, asked/ and planted ones that joined which are asked for a kind, whether it finds a question or not
+TRIED = 24      # files of the suite, asked/ and planted ones that joined which are asked for a kind, whether it finds a question or not
 
 # Kernels of more than 32 registers, which `resident` asks about (measured once, at 2e2c5ac).
 MANY = frozenset("""gravity_tiles inner_product lowest_of_columns nbody project_queries residual_block score_profiles
@@ -92,14 +93,19 @@ def may_ask(kind, path):
         return len(set(re.findall(r"^#pragma keet launch (\w+)", text, re.M))) > 1
     if kind == "data":
         return bool(re.search(r"^#pragma keet in\s+\w+\s*: [iu](32|8)\[.*= (integers|permutation|iota|sorted)", text, re.M))
-    return kind != "resident" or path.stem in MANY
+    return path.stem in MANY if kind == "resident" else True
 
 
-def of_family(path, program, args):
-    """A file's kernel or one of its variants, by lot: one's profile would tell what the other asks. Variants of many
-    registers are rare, and come first. None if the program does not take it."""
+def has_edits(path, searched):
+    """Whether there may be edits other than of sizes."""
+    return searched or bool(re.search(r"^#pragma keet\s+tune", path.read_text(), re.M))
+
+
+def of_family(path, budget, program, args):
+    """A file's kernel or, after a search, one of its variants, by lot: one's profile would tell what the other asks. Variants
+    of many registers are rare, and come first. None if the program does not take it."""
     try:
-        kernels = asking.Kernel.family(path, program, SEARCH, ORDER)
+        kernels = asking.Kernel.family(path, program, budget, ORDER)
     except asking.Broken:
         return None
     kernels += [made for kernel in kernels for made in of_settings(kernel, program, args)]
@@ -112,14 +118,6 @@ def of_settings(kernel, program, args):
     tried = question_kinds.combined(kernel, random.Random(f"{args.seed} {kernel.name} settings"), 6)
     return [asking.Kernel(f"{kernel.name}{'+' * nr}", text, program)
             for nr, (gain, _, text) in enumerate(sorted(tried, reverse=True), 2) if gain > 1]
-
-
-def of_rest(path, program, args):
-    """A planted kernel that did not join, as it is."""
-    try:
-        return asking.Kernel.family(path, program, 0, ORDER)[0]
-    except asking.Broken:
-        return None
 
 
 def of_cure(path, split, program):
@@ -165,7 +163,7 @@ def part_of_set(split, pool, program, args):
     joined, rest = ([p for p in paths if (p.stem in LOOKED) == (split == "dev")] for paths in families(args.only))
     cures = [(p, part) for p, part in with_cures(args.only) if part == split]
     random.Random(f"{args.seed} {split} cures").shuffle(cures)
-    made, found = {}, []
+    made, found, searched = {}, [], joined[:SEARCHED]
 
     def source(make, path, *more):
         def kernel():
@@ -175,9 +173,11 @@ def part_of_set(split, pool, program, args):
         return kernel
 
     for kind in question_kinds.GENERATORS:
-        files = [source(of_family, p, program, args) for p in joined if kind == "resident" or may_ask(kind, p)][:TRIED] if kind != "cure" else []
-        if kind in ("data", "resident"):  # they are rare, and need no variants
-            files += [source(of_rest, p, program, args) for p in rest if may_ask(kind, p)]
+        asked = [p for p in joined if may_ask(kind, p) or kind == "resident" and p in searched]
+        asked = [p for p in asked if kind not in ("gain", "differs", "edit") or has_edits(p, p in searched)] if kind != "cure" else []
+        files = [source(of_family, p, SEARCH if p in searched else 0, program, args) for p in asked[:TRIED]]
+        if kind in ("data", "resident"):  # they are rare
+            files += [source(of_family, p, 0, program, args) for p in rest if may_ask(kind, p)]
         cured_files = [source(of_cure, p, part, program) for p, part in cures] if kind in ("cure", "next") else []
         quota = QUOTA[split] / (2 if kind == "next" else 1)
         for sources in (files, cured_files):
@@ -278,7 +278,7 @@ def borrow(questions):
     """The arm `other` shows beside a question what ours shows beside one of its kind in the other part."""
     for q in questions:
         if q["extra"]:
-            alike = [o for o in questions if o["extra"] and o["kind"] == q["kind"] and o["sheet"] != q["sheet"]]
+            alike = [o for o in questions if OURS in o["extra"] and o["kind"] == q["kind"] and o["sheet"] != q["sheet"]]
             apart = [o for o in alike if o["split"] != q["split"]] or alike
             if apart:
                 q["extra"]["other"] = random.Random(q["id"]).choice(apart)["extra"][OURS]

@@ -43,7 +43,7 @@ class Made(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.work = pathlib.Path(cls.folder.name)
-        call("--new", "--only", "records,buckets", "--work", cls.work, "--out", cls.work / "out")
+        call("--new", "--split", "all", "--only", "records,buckets", "--work", cls.work, "--out", cls.work / "out")
         cls.made = json.loads((cls.work / "new/set.json").read_text())
 
     @classmethod
@@ -78,7 +78,7 @@ class Made(unittest.TestCase):
         self.assertNotIn("dram__bytes.sum", self.prompts("none"))
 
     def test_the_same_again(self):
-        call("--new", "--again", "--only", "records,buckets", "--work", self.work, "--out", self.work / "out")
+        call("--new", "--again", "--split", "all", "--only", "records,buckets", "--work", self.work, "--out", self.work / "out")
         self.assertEqual(json.loads((self.work / "new/set.json").read_text()), self.made)
 
     def test_scores(self):
