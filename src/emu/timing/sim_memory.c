@@ -50,7 +50,7 @@ enum answer { FROM_L2, FROM_DRAM, WITH_ANOTHER };
  * L2 (bench/card, chain_32M). */
 enum { EVICTION_CYCLES = 700, ALONE_CYCLES = 500, FIRST_CYCLES = 3000 };
 
-struct request {
+struct l2_request {
     enum answer answer;
     double later_by; /* cycles, where L2 has it */
     double sectors;  /* of its line, that the access has */
@@ -73,7 +73,7 @@ static double odd_cost(const struct buffer_traffic *of)
  * threads that load four words at random take 29.8 us from L2 on an H100, twice as long as the
  * sectors alone would (bench/card, gather_1_1M). */
 static double ask_l2(
-    struct sim_memory *s, const struct buffer_traffic *of, double now, struct request r)
+    struct sim_memory *s, const struct buffer_traffic *of, double now, struct l2_request r)
 {
     const bool alone = now - s->dram_asked > ALONE_CYCLES;
     double done, wait = 0;
@@ -199,7 +199,7 @@ static double load_global(struct sim_memory *s, const struct sim_block *block,
             line = sector / 4;
             settle_debt(debt, first, answer);
             *ready = ask_l2(s, of, now,
-                (struct request){.answer = answer,
+                (struct l2_request){.answer = answer,
                     .later_by = first ? far_half(s, of) : 0,
                     .sectors = per_line,
                     .lone = !(s->in->cured & SPARED(SCATTER)) && !is_paired(block, a, i),
@@ -276,8 +276,9 @@ static double atomic_global(
         debt->first += first ? of->first : 0;
         answer = first && debt->first >= 1 ? FROM_DRAM : FROM_L2;
         settle_debt(debt, true, answer);
-        done = ask_l2(s, of, now, (struct request){.answer = answer, .sectors = 1, .lone = lone}) -
-               s->in->lat_l2;
+        done =
+            ask_l2(s, of, now, (struct l2_request){.answer = answer, .sectors = 1, .lone = lone}) -
+            s->in->lat_l2;
         s->l2_free += (lone ? 2 : 1) * 32 / s->in->l2_bytes_per_clk;
         s->out->l2_sectors++;
         if (first)
