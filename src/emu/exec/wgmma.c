@@ -294,8 +294,8 @@ static void scatter_d(struct warp *w, const struct wgmma *g, const double *d)
     }
 }
 
-/* Row i of D: the sum over p of a[p * ROWS + i] and b's row p. f16, bf16 and tf32: as the chip's,
- * with the exponents of b. Whole numbers of these sizes are exact in double: 32 products of 16 bits
+/* Row i of D: the sum over p of a[p * ROWS + i] and b's row p. Floats: as the chip's, with the
+ * exponents of b. Whole numbers of these sizes are exact in double: 32 products of 16 bits
  * and an addend of 32. */
 static void multiply_row(
     const struct wgmma *g, unsigned i, const float *a, const float *b, const int32_t *eb, double *d)
@@ -307,9 +307,10 @@ static void multiply_row(
     int32_t ex[32];
     for (unsigned p = 0; p < g->depth; p++)
         x[p] = a[(size_t)p * ROWS + i];
-    if (g->bits >= 16) {
+    if (g->d != PTX_S32) {
         sums_exponents(x, g->depth, sums_least(g->a), ex);
-        sums_cut(n, g->depth, x, ex, b, eb, sign, g->d == PTX_F32, z);
+        sums_cut(n, g->depth, x, ex, b, eb, sign, g->bits == 8 ? SUMS_FRACTION_8 : SUMS_FRACTION,
+            g->d == PTX_F32, z);
         return;
     }
     for (unsigned p = 0; p < g->depth; p += 4) {
@@ -332,8 +333,8 @@ static void multiply_row(
 static void multiply(const struct wgmma *g, const float *a, const float *b, double *d)
 {
     int32_t eb[32 * MOST_N];
-    if (g->bits >= 16)
-        sums_exponents(b, g->n * g->k, sums_least(g->a), eb);
+    if (g->d != PTX_S32)
+        sums_exponents(b, g->n * g->k, sums_least(g->b), eb);
     for (unsigned i = 0; i < ROWS; i++)
         multiply_row(g, i, a, b, eb, d);
 }
@@ -367,8 +368,8 @@ static void multiply_sparse(
         for (unsigned p = 0; p < g->depth; p++)
             memcpy(picked + (size_t)p * g->n, b + (size_t)step_of(g, meta, i, p) * g->n,
                 g->n * sizeof(*b));
-        if (g->bits >= 16)
-            sums_exponents(picked, g->n * g->depth, sums_least(g->a), eb);
+        if (g->d != PTX_S32)
+            sums_exponents(picked, g->n * g->depth, sums_least(g->b), eb);
         multiply_row(g, i, a, picked, eb, d);
     }
 }

@@ -128,7 +128,7 @@ static void mma_eights(uint8_t *file, const struct inst *in, uint32_t mask)
             for (unsigned p = 0; p < half; p++)
                 a[p] = wide[i * k + p / 2 * 4 + part * 2 + p % 2];
             sums_exponents(a, half, sums_least(PTX_F16), ea);
-            sums_cut(n, half, a, ea, b[part], eb[part], 1, single, z);
+            sums_cut(n, half, a, ea, b[part], eb[part], 1, SUMS_FRACTION, single, z);
             for (unsigned j = 0; !single && j < n; j++)
                 z[j] = (double)half_f32(half_from_f32(odd_f32(z[j])));
         }
@@ -156,7 +156,7 @@ static void mma_cut(uint8_t *file, const struct inst *in, uint32_t mask)
     for (unsigned i = 0; i < m; i++) {
         for (unsigned p = 0; p < k; p += t->step)
             sums_cut(n, t->step, a + i * k + p, ea + i * k + p, b + (size_t)p * n,
-                eb + (size_t)p * n, 1, t->d.type == PTX_F32, d + (size_t)i * n);
+                eb + (size_t)p * n, 1, SUMS_FRACTION, t->d.type == PTX_F32, d + (size_t)i * n);
     }
     scatter(file, &t->d, d);
 }

@@ -1,16 +1,16 @@
 /* A sum of products as the tensor cores of an H100 make it, for loops over the columns of a row.
  *
  * All products of an instruction and the addend are added at once: each is cut, towards zero, to a
- * multiple of 2^(e - 25), where e is the largest exponent among them, a product's being the sum of
- * its factors' exponents; the sum is exact, and is cut to f32. That is what the card gave for every
- * element of the forms and kernels that were run on it (tests/gpu/conform.c). Infinities and NaNs
- * take the plain sum. */
+ * multiple of 2^(e - 25), of wgmma of eight bits 2^(e - 13), where e is the largest exponent among
+ * them, a product's being the sum of its factors' exponents; the sum is exact, and is cut to f32.
+ * That is what the card gave for every element of the forms and kernels that were run on it
+ * (tests/gpu/conform.c). Infinities and NaNs take the plain sum. */
 #ifndef KEET_EMU_SEM_SUMS_CUT_H
 #define KEET_EMU_SEM_SUMS_CUT_H
 
 #include "emu/sem/lanes.h"
 
-enum { SUMS_FRACTION = 25, SUMS_ZERO = -1500, SUMS_SPECIAL = 4000 };
+enum { SUMS_FRACTION = 25, SUMS_FRACTION_8 = 13, SUMS_ZERO = -1500, SUMS_SPECIAL = 4000 };
 
 /* Exponents of elements; those of subnormals are the least of their type, that of zero is lower
  * than all, that of infinities and NaNs is over all, also of a product with zero. */
@@ -37,6 +37,12 @@ static inline double sums_cut_f32(double v)
     if (fabs(v) < 0x1p-126)
         return (double)(int32_t)(v * 0x1p149) * 0x1p-149;
     return lanes_f64(lanes_bits64(v) & ~UINT64_C(0x1fffffff));
+}
+
+/* The bits of a double that a result of f32 keeps: of eight-bit factors only 13 of the fraction. */
+static inline int64_t sums_kept(int fraction)
+{
+    return fraction == SUMS_FRACTION ? ~INT64_C(0x1fffffff) : ~INT64_C(0x7fffffffff);
 }
 
 /* Eight columns. A comparison of vectors gives -1 where it holds, else 0. */
@@ -72,9 +78,10 @@ static inline void sums_cut_special(unsigned n, unsigned k, const float *x, cons
 }
 
 /* z[j] += sum over p of x[p] * y[p * n + j], for eight columns j, with exponents ex and ey; a sign
- * for all products. to_f32: the result is cut to f32, else exact. */
+ * for all products; how many bits below the largest exponent count. to_f32: the result is cut to
+ * f32, else exact. */
 static inline void sums_cut_eight(unsigned n, unsigned k, const float *x, const int32_t *ex,
-    const float *y, const int32_t *ey, double sign, bool to_f32, double *z)
+    const float *y, const int32_t *ey, double sign, int fraction, bool to_f32, double *z)
 {
     sums_s64 bits;
     memcpy(&bits, z, sizeof(bits));
@@ -89,7 +96,7 @@ static inline void sums_cut_eight(unsigned n, unsigned k, const float *x, const 
     const sums_s32 low = SUMS_PICK(top < -900, -900 - (sums_s32){0}, top), over = low >= 128;
     const sums_s32 t = SUMS_PICK(over, 128 - (sums_s32){0}, low);
     const sums_s64 wide = __builtin_convertvector(t, sums_s64);
-    sums_f64 scale = (sums_f64)((SUMS_FRACTION + 1023 - wide) << 52);
+    sums_f64 scale = (sums_f64)((fraction + 1023 - wide) << 52);
     uint64_t any[4];
     memcpy(any, &over, sizeof(any));
     if (any[0] | any[1] | any[2] | any[3]) {
@@ -106,23 +113,23 @@ static inline void sums_cut_eight(unsigned n, unsigned k, const float *x, const 
         sum += product;
     }
     /* The inverse of a power of two is exact, and so is the product with it. */
-    sum *= (sums_f64)((wide + 1023 - SUMS_FRACTION) << 52);
+    sum *= (sums_f64)((wide + 1023 - fraction) << 52);
     if (to_f32) {
         const sums_s64 exact = (sums_s64)sum;
         const sums_s64 small = (exact & INT64_MAX) < (INT64_C(0x381) << 52); /* 2^-126 */
         sums_f64 tiny = (sums_f64)(exact & small) * 0x1p149;
         sums_trunc(&tiny);
-        sum = (sums_f64)SUMS_PICK(small, (sums_s64)(tiny * 0x1p-149), exact & ~INT64_C(0x1fffffff));
+        sum = (sums_f64)SUMS_PICK(small, (sums_s64)(tiny * 0x1p-149), exact & sums_kept(fraction));
     }
     memcpy(z, &sum, sizeof(sum));
 }
 
 /* The same for a row of n columns, a multiple of eight. */
 static inline void sums_cut(unsigned n, unsigned k, const float *x, const int32_t *ex,
-    const float *y, const int32_t *ey, double sign, bool to_f32, double *z)
+    const float *y, const int32_t *ey, double sign, int fraction, bool to_f32, double *z)
 {
     for (unsigned j = 0; j < n; j += 8)
-        sums_cut_eight(n, k, x, ex, y + j, ey + j, sign, to_f32, z + j);
+        sums_cut_eight(n, k, x, ex, y + j, ey + j, sign, fraction, to_f32, z + j);
 }
 
 #endif

@@ -10,7 +10,7 @@
  * Results. The manual leaves order and rounding open for all types but f64, whose products are
  * fused and added in the order of k. f16, bf16 and tf32: as an H100 does it, sem/sums_cut.h.
  * mma.sync of eight bits: as f16, by the instructions that ptxas makes of it. wgmma of eight bits:
- * products are exact, and a sum is rounded once, to nearest even. Integers are exact, and wrap or
+ * as an H100, too, whose sums of these keep 13 bits only. Integers are exact, and wrap or
  * clamp at the end.
  */
 #ifndef KEET_EMU_STATE_TENSOR_H

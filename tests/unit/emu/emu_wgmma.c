@@ -342,7 +342,12 @@ static void expect_product(const struct form *f, bool keeps, const char *what)
                 sum = chip_sum(va + row * k, vb + col * k, k, sum, a.kind == F16 ? -14 : -126);
                 sum = f->d[1] == '3' ? chip_f32(sum) : sum;
             }
-            for (unsigned e = 0; e < k && a.kind > TF32; e++)
+            if (a.kind == E4M3 || a.kind == E5M2) {
+                sum = chip_sum_cut(va + row * k, vb + col * k, k, sum, a.kind == E4M3 ? -6 : -14,
+                    b.kind == E4M3 ? -6 : -14, 13);
+                sum = f->d[1] == '3' ? chip_f32_of_8(sum) : sum;
+            }
+            for (unsigned e = 0; e < k && a.kind > E5M2; e++)
                 sum += va[row * k + e] * vb[col * k + e];
             if (got != d_bits(f, sum))
                 fail_msg("%s: row %u, column %u: got %x, want %x (%g)", what, row, col, got,
