@@ -44,7 +44,7 @@ def main():
         # The first answer is better than the original, the others decline.
         put("ask", "cat > $1/prompt; echo x >> $1/n\n"
                    "if [ $(wc -l < $1/n) != 1 ]; then echo 'DECLINE: done'; exit; fi\n"
-                   "echo 'MOVE: wider'; echo '```cuda'\n"
+                   "echo 'MOVE: much-broader-blocks'; echo '```cuda'\n"
                    "if grep -q '2 \\* x' $1/prompt; then cat two.wide; else cat three.wide; fi; echo '```'\n")
         put("two.wide", kernel(64, 2))
         put("three.wide", kernel(128, 3))
@@ -52,8 +52,8 @@ def main():
         command = ["run", "--out", "out", "--ask", f"cd {folder}; sh ask", "--calls", "2", "--repeats", "1", "--jobs",
                    "2", "--keet-opt", keet_opt, *arms, "two.cu", "three.cu"]
         # An answer that does not depend on which run asks.
-        put("alike", "cat > $1/prompt\nif grep -q wider $1/prompt; then echo 'DECLINE: done'; exit; fi\n"
-                     "echo x >> designs; echo 'MOVE: wider'; echo '```cuda'\n"
+        put("alike", "cat > $1/prompt\nif grep -q much-broader-blocks $1/prompt; then echo 'DECLINE: done'; exit; fi\n"
+                     "echo x >> designs; echo 'MOVE: much-broader-blocks'; echo '```cuda'\n"
                      "if grep -q '2 \\* x' $1/prompt; then cat two.wide; else cat three.wide; fi; echo '```'\n")
         shared = ["run", "--out", "shared", "--ask", f"cd {folder}; sh alike", "--share", "--jobs", "2", "--keet-opt", keet_opt,
                   "--arm", "ours", "--arm", "no_best", "two.cu", "three.cu", "--calls"]

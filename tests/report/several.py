@@ -18,7 +18,7 @@ DB = "row_sum.keet.db"
 def begin(keet, cwd):
     """Two runs that end, and one that is killed."""
     search(keet, cwd, "--budget", "3")
-    search(keet, cwd, "--budget", "2", "--policy", "random", "--seed", "2")
+    search(keet, cwd, "--budget", "2", "--policy", "random", "--seed", "4")
     child = subprocess.Popen([keet, "row_sum.cu", "--device", "emu", "--budget",
                               "100000", "--window", "100000"], cwd=cwd, stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL)
@@ -40,7 +40,7 @@ def begin(keet, cwd):
 def lists(keet, cwd):
     runs = json.loads(run(keet, "runs", DB, "--json", cwd=cwd).stdout)["runs"]
     check([one["state"] for one in runs] == ["done", "done", "cut off"], runs)
-    check([one["evaluated"] for one in runs[:2]] == [3, 2] and runs[1]["seed"] == 2, runs)
+    check([one["evaluated"] for one in runs[:2]] == [3, 2] and runs[1]["seed"] == 4, runs)
     check(runs[0]["speedup"] >= runs[1]["speedup"] > 1 and runs[0]["device"] == "emu:h100", runs)
     check(runs[2]["stopped_by"] is None and runs[0]["stopped_by"] == "budget", runs)
     lines = run(keet, "runs", DB, cwd=cwd).stdout.splitlines()
