@@ -205,6 +205,15 @@ bool node_uses_name(const struct node *root, const char *name)
     return false;
 }
 
+bool node_has_name(const struct node *root, const char *name)
+{
+    for (const struct node *n = root; n; n = node_next(root, n))
+        if ((n->kind == NODE_PARAM || n->kind == NODE_VAR || n->kind == NODE_NAME) &&
+            !strcmp(n->name, name))
+            return true;
+    return false;
+}
+
 bool node_calls(const struct node *root, const char *name)
 {
     for (const struct node *n = root; n; n = node_next(root, n))

@@ -158,6 +158,7 @@ bool node_is_name(const struct node *n, const char *name); /* through parenthese
 bool node_is_member(const struct node *n, const char *object, const char *name);
 bool node_uses(const struct node *root, const struct node *decl);
 bool node_uses_name(const struct node *root, const char *name); /* declared here or not */
+bool node_has_name(const struct node *root, const char *name);  /* uses it, or declares it */
 bool node_calls(const struct node *root, const char *name);     /* NULL: any call */
 bool node_has(const struct node *root, enum node_kind kind);
 bool node_has_macro(const struct node *root);

@@ -100,10 +100,10 @@ struct device_measure {
     unsigned nr_launches;
     uint64_t sample_blocks; /* emulator: per launch; 0: the device decides what is affordable */
     bool quick_cures;       /* emulator: as emu_launch's */
-    /* Emulator: asked when all else is in the profile: which metrics of core/cures.def to add
-     * (bits, 1 << enum cure). NULL: all. */
-    uint32_t (*wanted)(void *owner, const struct profile *profile);
-    void *owner;
+    /* Emulator: asked when all else is in the profile that is filled in: which metrics of
+     * core/cures.def to add (bits, 1 << enum cure). NULL: all. */
+    uint32_t (*wanted)(void *owner);
+    void *owner;         /* its argument */
     double time_limit_s; /* GPU */
     /* Where the device compares: the launches of the original. Their time is taken in turn with the
      * candidate's, so that profile->timing has a ratio. */

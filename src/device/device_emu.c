@@ -513,7 +513,7 @@ static bool measure_one(struct device *device, struct device_module *module,
 static void add_cures(const struct device_measure *measure, const struct models *models,
     struct arena *arena, struct profile *profile)
 {
-    const uint32_t wanted = measure->wanted(measure->owner, profile);
+    const uint32_t wanted = measure->wanted(measure->owner);
 
     for (unsigned i = 0; i < measure->nr_launches; i++)
         if (models->of[i])

@@ -342,11 +342,10 @@ struct under_way {
     struct candidate *c;
 };
 
-static uint32_t wanted(void *owner, const struct profile *profile)
+static uint32_t wanted(void *owner)
 {
     const struct under_way *now = owner;
 
-    (void)profile; /* is the candidate's */
     return now->options->wanted(now->options->owner, now->c);
 }
 

@@ -5,6 +5,8 @@
  * exits drops out of every reconvergence it would have taken part in. */
 #include "ptx/parse.h"
 
+#include <string.h>
+
 enum { NO_BLOCK = UINT32_MAX };
 
 struct basic_block {
@@ -210,13 +212,13 @@ static void mark_ways(
 }
 
 /* The one block of the loop around b that leads to the block by which the loop is entered; b itself
- * where there is no loop, or no such block. */
-static uint32_t latch_of(struct flow_graph *flow, uint32_t b)
+ * where there is no loop, or no such block. marks: scratch of a byte a block and the exit. */
+static uint32_t latch_of(struct flow_graph *flow, uint32_t b, uint8_t *marks)
 {
     enum { IN_LOOP = 3 };
-    uint8_t *marks = arena_alloc(flow->scratch, flow->nr + 1);
     uint32_t entered = NO_BLOCK, latch = b, nr_latches = 0;
 
+    memset(marks, 0, flow->nr + 1);
     mark_ways(flow, b, true, 1, marks);
     mark_ways(flow, b, false, 2, marks);
     for (uint32_t i = 0; i < flow->nr && marks[b] == IN_LOOP; i++) {
@@ -242,10 +244,13 @@ static uint32_t latch_of(struct flow_graph *flow, uint32_t b)
 
 /* Blocks from which the ordinary exit cannot be reached (endless loops, ways to a trap) get an edge
  * to the exit from the latch of their loop, else from their last block. The walk from the
- * exit itself must get the last numbers, so these roots go first. */
+ * exit itself must get the last numbers, so these roots go first. A latch is looked for among all
+ * blocks, and so for the first endless loops only: a hostile function has one a block. */
 static void order_blocks(struct flow_graph *flow)
 {
+    enum { MOST_LATCHES = 256 };
     uint8_t *reached = arena_alloc(flow->scratch, flow->nr + 1);
+    uint8_t *marks = arena_alloc(flow->scratch, flow->nr + 1);
     uint32_t top, b;
     uint32_t *roots = arena_array(flow->scratch, flow->nr + 1, sizeof(*roots));
     uint32_t nr_roots = 0;
@@ -254,7 +259,8 @@ static void order_blocks(struct flow_graph *flow)
     roots[nr_roots++] = flow->nr;
     for (b = flow->nr;; b--) {
         if (!reached[b]) {
-            const uint32_t root = b < flow->nr ? latch_of(flow, b) : b;
+            const uint32_t root =
+                b < flow->nr && nr_roots <= MOST_LATCHES ? latch_of(flow, b, marks) : b;
             if (b < flow->nr) {
                 roots[nr_roots++] = root;
                 mark_lost = true;

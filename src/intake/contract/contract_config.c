@@ -24,11 +24,14 @@ static bool add_dim(
  * where it names neither. */
 static struct tok_range defined_dims(struct contract_builder *b, struct tok_range r, unsigned *at)
 {
+    enum { MAX_NAMES = 8 }; /* of which each stands for the next: two may stand for each other */
     struct tok_range value, parts[3];
     unsigned where;
 
-    while (r.to == r.from + 1 && r.toks->tok[r.from].kind == TOK_NAME &&
-           resolver_definition(b->resolver, r.toks->tok[r.from].text, *at, &value, &where)) {
+    for (unsigned names = 0;
+         names < MAX_NAMES && r.to == r.from + 1 && r.toks->tok[r.from].kind == TOK_NAME &&
+         resolver_definition(b->resolver, r.toks->tok[r.from].text, *at, &value, &where);
+         names++) {
         bool is_dim3 = tok_is(&value.toks->tok[value.from], "dim3");
 
         for (unsigned i = where; i > 0 && i + 4 > where; i--) /* const dim3 grid(x, y) */

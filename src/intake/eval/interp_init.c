@@ -206,7 +206,9 @@ struct interp_operand interp_named(struct interp *ip, const char *name)
     return o;
 }
 
-static struct interp_value said(struct interp *ip, struct tok_range r, unsigned at, unsigned depth)
+/* left: how many more definitions are looked up. */
+static struct interp_value said(
+    struct interp *ip, struct tok_range r, unsigned at, unsigned depth, unsigned *left)
 {
     struct interp_frame frame = {.up = ip->frame};
 
@@ -214,10 +216,11 @@ static struct interp_value said(struct interp *ip, struct tok_range r, unsigned 
         struct tok_range value;
         unsigned where;
 
-        if (r.toks->tok[i].kind != TOK_NAME ||
+        if (r.toks->tok[i].kind != TOK_NAME || *left == 0 ||
             !resolver_definition(ip->resolver, r.toks->tok[i].text, at, &value, &where))
             continue;
-        const struct interp_value v = said(ip, value, where, depth - 1);
+        --*left;
+        const struct interp_value v = said(ip, value, where, depth - 1, left);
 
         ip->frame = &frame;
         interp_declare(ip, r.toks->tok[i].text, NULL)->v = v;
@@ -232,10 +235,14 @@ static struct interp_value said(struct interp *ip, struct tok_range r, unsigned 
 
 struct interp_value interp_said(struct interp *ip, struct tok_range range, unsigned at)
 {
-    enum { MAX_DEFINITIONS = 6 }; /* of which one uses the next */
+    enum {
+        MAX_DEPTH = 6,
+        MAX_DEFINITIONS = 64
+    }; /* depth: definitions of which one uses the next */
+    unsigned left = MAX_DEFINITIONS;
 
     ip->steps = 0;
     ip->stopped = ip->ended = false;
     ip->at = at;
-    return said(ip, range, at, MAX_DEFINITIONS);
+    return said(ip, range, at, MAX_DEPTH, &left);
 }

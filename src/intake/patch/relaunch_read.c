@@ -89,7 +89,8 @@ static bool is_users(const struct plan *plan, const struct task_array *temp)
     for (unsigned i = 0; i < plan->nr_temps; i++) {
         const struct task_array *a = &plan->temps[i];
         bool same = strcmp(a->name, temp->name) == 0 && a->elem == temp->elem &&
-                    a->nr_dims == temp->nr_dims;
+                    !a->record == !temp->record && a->nr_dims == temp->nr_dims &&
+                    (!a->record || strcmp(a->record->text, temp->record->text) == 0);
 
         for (unsigned d = 0; same && d < a->nr_dims; d++)
             same = strcmp(expr_text(a->dims[d]), expr_text(temp->dims[d])) == 0;

@@ -48,15 +48,6 @@ static const char *put_text(struct attention_writer *w, const char *text)
 
 /* --- parameters --- */
 
-static bool named_in(const struct node *function, const char *name)
-{
-    for (const struct node *n = function; n; n = node_next(function, n))
-        if ((n->kind == NODE_PARAM || n->kind == NODE_VAR || n->kind == NODE_NAME) &&
-            !strcmp(n->name, name))
-            return true;
-    return false;
-}
-
 static void add(struct str *list, const char *text)
 {
     str_addf(list, "%s%s", list->len ? ", " : "", text);
@@ -94,7 +85,7 @@ static void join_lists(struct attention_writer *w)
         const char *name = p->name, *type = tree_slice(w->tree, p->start, p->name_at);
         if (p == a->read || is_shared(a, k, p))
             continue;
-        if (named_in(first, name)) {
+        if (node_has_name(first, name)) {
             name = tree_fresh(w->tree, arena_printf(w->arena, "second_%s", name));
             str_addf(&w->aliases, "    %s%s = %s;\n", type, p->name, name);
         }

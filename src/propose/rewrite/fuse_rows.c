@@ -238,15 +238,6 @@ static bool is_value(const struct row_fusion *f, const struct node *param)
     return false;
 }
 
-static bool named_in(const struct node *function, const char *name)
-{
-    for (const struct node *n = function; n; n = node_next(function, n))
-        if ((n->kind == NODE_PARAM || n->kind == NODE_VAR || n->kind == NODE_NAME) &&
-            !strcmp(n->name, name))
-            return true;
-    return false;
-}
-
 /* The first kernel's parameter that gets the same argument, for the same use; or NULL. */
 static const struct node *same_param(const struct row_fusion *f, unsigned k)
 {
@@ -286,7 +277,7 @@ static bool join_lists(struct row_fusion *f)
         if (is_value(f, p))
             continue;
         if (!same) {
-            if (named_in(f->rows.function, name))
+            if (node_has_name(f->rows.function, name))
                 name = tree_fresh(tree, arena_printf(f->in->arena, "element_%s", name));
             add(&f->params,
                 arena_printf(f->in->arena, "%s%s%s", tree_slice(tree, p->start, p->name_at), name,

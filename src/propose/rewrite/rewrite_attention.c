@@ -46,8 +46,9 @@ static void times_text(const struct attention *a, struct word_product *p, const 
         while (str_word_char(text[len]) || text[len] == '.')
             len++;
         const char *word = arena_strndup(a->in->arena, text, len);
-        if (len && extent_is_literal(word))
-            p->factor *= strtoll(word, NULL, 10);
+        if (len && extent_is_literal(word)) /* one that is too large becomes the largest */
+            p->other |= __builtin_mul_overflow(p->factor, strtoll(word, NULL, 10), &p->factor) ||
+                        p->factor == INT64_MAX;
         else if (len)
             add_word(p, word);
         else

@@ -119,6 +119,34 @@ static bool is_commutative(const struct node *change)
            node_nr_uses(call, var->decl) == 1;
 }
 
+/* What changes of a variable must share to come in any order: "+", "*", the name of a function. */
+static const char *way_of(const struct node *change)
+{
+    const char *op = change->op;
+    if (!strcmp(op, "="))
+        return node_strip(change->child->next)->name;
+    return op[0] == '-' || op[0] == '+' ? "+" : op;
+}
+
+/* Whether the loop only adds to the variable, or whatever it does in one way, and never reads it
+ * for another purpose. */
+static bool is_gathered(const struct node *body, const struct node *var)
+{
+    const char *way = NULL;
+    unsigned nr_uses = 0;
+    for (const struct node *n = body; n; n = node_next(body, n)) {
+        if (!node_is_change(n) || node_strip(n->child)->decl != var)
+            continue;
+        const unsigned own = node_nr_uses(n, var);
+        if (!is_commutative(n) || own != (!strcmp(n->op, "=") ? 2 : 1) ||
+            (way && strcmp(way, way_of(n)) != 0))
+            return false;
+        way = way_of(n);
+        nr_uses += own;
+    }
+    return nr_uses == node_nr_uses(body, var);
+}
+
 /* An atomic by itself, whose order does not matter. */
 static bool is_plain_atomic(const struct node *call)
 {
@@ -141,7 +169,7 @@ static bool is_anyones(const struct wide_loop *w, const char **why)
             const struct node *to = node_strip(n->child);
             if (to->kind != NODE_NAME || !to->decl || to->decl->kind != NODE_VAR ||
                 to->decl->is_shared || to->decl->type.nr_dims ||
-                (!node_within(to->decl, body) && !is_commutative(n)))
+                (!node_within(to->decl, body) && !is_gathered(body, to->decl)))
                 return false;
         }
         *why = "the loop knows of its thread by more than the counter";

@@ -139,6 +139,30 @@ static void test_said(void **state)
     }
 }
 
+/* Six definitions, each a sum of 60 of the next: what is looked up is bounded. */
+static void test_said_has_a_bound(void **state)
+{
+    struct str text = {0};
+    struct file f;
+    unsigned at;
+
+    (void)state;
+    for (int level = 6; level >= 0; level--) {
+        str_addf(&text, "const float v%d = 1.5f", level);
+        for (int i = 0; level < 6 && i < 60; i++)
+            str_addf(&text, " + v%d", level + 1);
+        str_add(&text, ";\n");
+    }
+    str_add(&text, "int main() { use(v0); }\n");
+    read_file(&f, str_text(&text));
+    const struct tok_range range = used(&f, &at);
+    const struct interp_value v = interp_said(interp_create(f.arena, &f.resolver), range, at);
+
+    assert_true(v.kind == VALUE_REAL || v.kind == VALUE_UNKNOWN);
+    str_finish(&text);
+    arena_destroy(f.arena);
+}
+
 static void test_pointers(void **state)
 {
     struct file f;
@@ -199,6 +223,7 @@ int main(void)
         cmocka_unit_test(test_expressions),
         cmocka_unit_test(test_modes),
         cmocka_unit_test(test_said),
+        cmocka_unit_test(test_said_has_a_bound),
         cmocka_unit_test(test_pointers),
         cmocka_unit_test(test_interpreter),
     };

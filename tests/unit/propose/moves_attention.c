@@ -101,7 +101,8 @@ static void test_fused(void **state)
     }
 }
 
-/* Rows left out; weights that are not all added; a sum of squares; scores that go elsewhere. */
+/* Rows left out; a largest score that begins at 0; weights that are not all added; a sum of
+ * squares; elements that may be NaN; a number of rows that overflows. */
 static void test_refused(void **state)
 {
     static const char *const sources[] = {SIZES SOFTMAX("S") WEIGH SCORES("sum")
@@ -111,11 +112,13 @@ static void test_refused(void **state)
             VALUES,
         SIZES SOFTMAX("H*S") WEIGH SCORES("sum") ROWS("-INFINITY", "sum += e * e;", DIVIDE) VALUES,
         "#pragma keet inputs nan\n" SIZES SOFTMAX("H*S") WEIGH SCORES("sum")
+            ROWS("-INFINITY", "sum += e;", DIVIDE) VALUES,
+        SIZES SOFTMAX("4294967296*4294967296*H*S") WEIGH SCORES("sum")
             ROWS("-INFINITY", "sum += e;", DIVIDE) VALUES};
-    static const char *const whys[] = {
-        "the rows of the three", "no softmax", "no softmax", "no softmax", "may be NaN"};
+    static const char *const whys[] = {"the rows of the three", "no softmax", "no softmax",
+        "no softmax", "may be NaN", "the rows of the three"};
     (void)state;
-    for (unsigned i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
         struct bench *b = bench_begin("test.cu", sources[i], false);
         b->at = b->original;
         refuses(b, ACTION_ATTENTION, 0, whys[i]);

@@ -72,12 +72,21 @@ static void test_refused(void **state)
                                         "\n        sum += x[i] * (threadIdx.x % 2);\n"
                                         "    atomicAdd(out, sum);\n}\n",
         TASK("f32", "f32[1]", "X") SUMS
-        "    float sum = 0;\n" WALK
-        "\n        sum += x[2 * i % n];\n    atomicAdd(out, sum);\n}\n"};
+        "    float sum = 0;\n" WALK "\n        sum += x[2 * i % n];\n    atomicAdd(out, sum);\n}\n",
+        TASK("f32", "f32[1]", "X") SUMS "    float sum = 0, top = 0;\n" WALK
+                                        " {\n        sum += x[i];\n        top = fmaxf(top, sum);\n"
+                                        "    }\n    atomicAdd(out, top);\n}\n",
+        TASK("f32", "f32[1]", "X") SUMS "    float hash = 0;\n" WALK
+                                        " {\n        hash *= 3;\n        hash += x[i];\n    }\n"
+                                        "    atomicAdd(out, hash);\n}\n",
+        TASK("f32", "f32[1]", "X") SUMS
+        "    float sum = 0;\n" WALK " {\n        if (x[i] > 90)\n            break;\n"
+        "        sum += x[i];\n    }\n    atomicAdd(out, sum);\n}\n"};
     static const char *const whys[] = {"the loop stores", "depends on the order",
-        "more than the counter", "more than the counter", "no array"};
+        "more than the counter", "more than the counter", "no array", "depends on the order",
+        "depends on the order", "no loop with the stride"};
     (void)state;
-    for (unsigned i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
         struct bench *b = bench_begin("test.cu", sources[i], false);
         b->at = b->original;
         refuses(b, ACTION_VECTORIZE, 0, whys[i]);
