@@ -1,4 +1,5 @@
 /* Owns the text of the kernel file, and the numbers that are put into its lines afterwards. */
+#include "base/file.h"
 #include "base/str.h"
 #include "intake/intake.h"
 #include "intake/syntax/spelling.h"
@@ -12,7 +13,9 @@ void intake_compose(struct intake *in, struct arena *arena)
     str_add(&out, in->code);
     while (out.len > 0 && out.text[out.len - 1] == '\n')
         out.text[--out.len] = 0;
-    str_addf(&out, "\n\n// The task, as read from the host code of %s.\n", in->path);
+    /* The file's name alone: a search follows from the text of the task, not from where its file
+     * lies. */
+    str_addf(&out, "\n\n// The task, as read from the host code of %s.\n", file_name(in->path));
     for (unsigned i = 0; i < in->nr_lines; i++) {
         const struct intake_line *l = &in->lines[i];
 
