@@ -24,9 +24,16 @@ cp "$root/docs/how-to/python.md" "$temp/"
 awk '/^```python/ { inside = 1; next } /^```/ { if (inside) exit } inside' "$temp/python.md" >"$temp/ten.py"
 cat >"$temp/where.py" <<'END'
 import os
+import time
 import keet
 kept = keet.Keet(processes=1)
-helper, = open(f"/proc/self/task/{os.getpid()}/children").read().split()
+# proc(5): the list of children may lack one while it is read.
+for _ in range(100):
+    helpers = [pid for task in os.listdir("/proc/self/task") for pid in open(f"/proc/self/task/{task}/children").read().split()]
+    if helpers:
+        break
+    time.sleep(0.1)
+helper, = helpers
 used = {line.split()[-1] for line in open(f"/proc/{helper}/maps")
         if any(name in line for name in ("libnvrtc.so", "libclang", "libjansson", "keet-opt"))}
 print(*sorted(used), sep="\n")
