@@ -18,10 +18,13 @@ A chain begins with the shape of its input and goes on with operators:
 | `softmax D` | over the same |
 | `bn`, `gn G`, `in`, `ln`, `rn` | norms, of batches in training; `in` and `rn` (rows of `linear`) without parameters, `ln` over the last dimension |
 | `rows`, `triu`, `tril` | * a parameter for each row; triangles of a matrix |
+| `cut`, `cumsum`, `zero` | of rows: a copy without the last element; running sums; a copy with a zero in front |
+| `outer N` | one number a row [B] + each of N parameters: [N][B] |
 | `save A`, `input A` | keeps what is there; one more input of this shape |
 | `add A`, `times A`, `from A` | A + x, A * x, A - x; x may lack the last extents of A |
 
-Extents that are not given are 1. `check` sizes are small ones, made here."""
+`matmul N batched` of an input [B][C][D] has a matrix for each of B, [D][N], with `tb` [N][D]. Extents that are not given are 1. `check`
+sizes are small ones, made here; `check=N` of `linear` is the number of its outputs there."""
 
 import re
 import sys
@@ -232,6 +235,20 @@ STATISTICS = """__global__ void {name}_stats(const float *__restrict__ x, float 
     if (threadIdx.x == 0) m[2 * blockIdx.x] = mean, m[2 * blockIdx.x + 1] = rsqrtf(squares / len + 1e-5f);
 }}
 """
+# Rows of `from` elements become rows of `to`, with `zeros` in front.
+MOVE = """__global__ void {name}(const float *__restrict__ x, float *__restrict__ y, int from, int to, int zeros)
+{{
+    const float *row = x + (size_t)blockIdx.x * from;
+    for (int k = threadIdx.x; k < to; k += {block})
+        y[(size_t)blockIdx.x * to + k] = k < zeros ? 0 : row[k - zeros];
+}}
+"""
+OUTER = """__global__ void {name}(const float *__restrict__ x, const float *__restrict__ q, float *__restrict__ y, int rows, int n)
+{{
+    int i = blockIdx.x * {block} + threadIdx.x;
+    if (i < n) y[i] = x[i % rows] + q[i / rows];
+}}
+"""
 
 
 def times(*extents):
@@ -249,6 +266,7 @@ class Chain:
         self.work = []    # products' operations
         self.outs, self.applied = {}, 0    # of operators, by their place: the number in the name of their size O<number>
         self.groups, self.least = 1, {name: 6 for name in "DHW"}
+        self.row = 33    # of a matrix, at check sizes
         self.arrays.append(("X", self.elements()))
 
     def elements(self, shape=None):
@@ -313,10 +331,10 @@ class Chain:
         self.launch(name, f"ceil_div({n}, {BLOCK})", [self.at, weights, *bias, to, *old[1:], *new[1:], n])
         self.shape, self.at = new, to
 
-    def product(self, words, linear):
+    def product(self, words, linear, check=64):
         name, out = self.name(), int(words[0])
         outs = f"O{self.nr}"
-        self.values[outs], self.checks[outs] = out, min(out, 64)
+        self.values[outs], self.checks[outs] = out, min(out, check)
         ta, tb, batched = "ta" in words, linear or "tb" in words, "batched" in words
         b, k = self.shape[0], self.shape[1]
         rows, z = (self.shape[0], "1") if not batched else (self.shape[1], self.shape[0])
@@ -443,9 +461,36 @@ class Chain:
         self.each(name, [statistics, self.parameter(c), self.parameter(c)], [c, self.space()], to)
         self.at = to
 
+    def move(self, length, zeros):
+        name, (b, c) = self.name(), self.shape[:2]
+        self.code.append(MOVE.format(name=name, block=BLOCK))
+        self.shape[1] = length
+        to = self.temp(self.elements())
+        self.launch(name, b, [self.at, to, c, length, str(zeros)])
+        self.at = to
+
+    def running_sum(self):
+        """By the kernel of bench/time, which is made as PyTorch's is."""
+        self.row = 100    # more than three of the kernel's steps
+        self.code.append((HERE.parent / "time" / "scan.cuh").read_text())
+        to = self.temp(self.elements())
+        self.launch("scan", f"ceil_div({self.shape[0]}, 32)", [self.at, to, *self.shape[:2], "4"], "dim3(16, 32), 4096")
+        self.at = to
+
+    def outer(self, words):
+        name, rows = self.name(), self.shape[0]
+        outs = f"O{self.nr}"
+        self.values[outs], self.checks[outs] = int(words[0]), 64
+        self.code.append(OUTER.format(name=name, block=BLOCK))
+        self.shape = ["1", outs, rows, "1", "1"]
+        n = self.elements()
+        more, to = self.parameter(outs), self.temp(n)
+        self.launch(name, f"ceil_div({n}, {BLOCK})", [self.at, more, to, rows, n])
+        self.at = to
+
     def apply(self, operator):
         words = operator.split()
-        if words[0] in ("conv", "convt", "linear", "matmul"):
+        if words[0] in ("conv", "convt", "linear", "matmul", "outer"):
             self.outs[self.applied] = self.nr + 1
         self.applied += 1
         kind, options = words[0], dict(w.split("=") for w in words if "=" in w)
@@ -454,7 +499,7 @@ class Chain:
         if kind in ("conv", "convt"):
             self.convolution(words, options, kind == "convt")
         elif kind in ("linear", "matmul"):
-            self.product(words, kind == "linear")
+            self.product(words, kind == "linear", int(options.get("check", 64)))
         elif kind in FUNCTIONS:
             self.element(FUNCTIONS[kind].format(*(f"{float(n)!r}" for n in words)))
         elif kind in PARAMETERS:
@@ -486,6 +531,14 @@ class Chain:
             self.element("v * p", [self.parameter(b)], [times(c, d, h, w)], "const float *__restrict__ q, ", "int C, ", ", p = q[i / C]")
         elif kind == "rn":
             self.norm(b, c, None, "", [], [])
+        elif kind == "cut":
+            self.move(f"{c} - 1", 0)
+        elif kind == "zero":
+            self.move(f"{c} + 1", 1)
+        elif kind == "cumsum":
+            self.running_sum()
+        elif kind == "outer":
+            self.outer(words)
         else:
             raise ValueError(f"no operator {kind}")
 
@@ -497,7 +550,7 @@ class Chain:
             if name == "B":
                 self.checks[name] = min(self.values[name], 3)
             elif name == "C":
-                self.checks[name] = min(self.values[name], 33 if "D" not in self.values and "W" not in self.values else
+                self.checks[name] = min(self.values[name], self.row if "D" not in self.values and "W" not in self.values else
                                         self.groups * (1 if self.groups > 1 else 3))
             elif name in self.least:
                 self.checks[name] = min(self.values[name], self.least[name] + 1)

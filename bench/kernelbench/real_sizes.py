@@ -9,6 +9,7 @@ publishes for PyTorch on an H100. The kernels are those of bench/time/points.txt
 A winner is judged anew: checked and timed with another seed than the search's, and timed once more at sizes that the search never saw,
 the first of the sizes at three eighths. Needs the package keet (src/python) and NumPy."""
 import argparse
+import collections
 import concurrent.futures
 import hashlib
 import json
@@ -19,9 +20,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "bench" / folder) for folder in ("time", "score", "explain")]
+sys.path[:0] = [str(ROOT / "bench" / folder) for folder in (".", "time", "score", "explain")]
 import chains  # noqa: E402
 import points  # noqa: E402
+import stamp  # noqa: E402
 import stats  # noqa: E402
 from score import geomean, score  # noqa: E402
 
@@ -90,10 +92,11 @@ def time_plain(options):
         return name, time_one(options, file)
     if not options.table:
         options.folder.mkdir(parents=True, exist_ok=True)
+        commit = stamp.commit("src", "bench/kernelbench", "bench/time")
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             for done in concurrent.futures.as_completed([pool.submit(one, name) for name in waiting]):
                 name, found = done.result()
-                known[name] = dict(found, mark=marks[name])
+                known[name] = dict(found, mark=marks[name], commit=commit)
                 kept.write_text(json.dumps(known, indent=1))
                 print(f"{name}: {found['verdict']} {found.get('time_ns')}", file=sys.stderr, flush=True)
     print("\n".join(plain_table(rows, {name: known[name] for name in rows if name in known})))
@@ -116,6 +119,10 @@ def plain_table(rows, known):
         yield (f"- The {len(single)} operators that PyTorch runs as one plain kernel: Spearman of modelled against measured "
                f"{spearman([r['measured_us'] for r in single], [r['time_ns'] for r in single]):.3f}; the model's error {geomean(errors):.3f} "
                f"(geometric mean), at most {max(errors):.2f}.")
+    commits = collections.Counter(found.get("commit", "unknown") for found in known.values()).most_common()
+    for commit, count in commits:
+        which = [rows[name]["problem"] for name, found in known.items() if found.get("commit", "unknown") == commit] if commit != commits[0][0] else []
+        yield f"- Timed at commit {commit}: {count} rows{': ' + ', '.join(which) if which else ''}."
     yield ""
     yield "| level | problem | PyTorch, measured, us | plain kernels, modelled, us | modelled over measured | of the roofline |"
     yield "|--:|---|--:|--:|--:|--:|"
