@@ -447,14 +447,25 @@ static bool is_needless(const struct checker *k, enum shape_kind kind, unsigned 
     }
 }
 
+/* What was not compared with the task's files does not stay unsaid. */
+static void note_files(struct checker *k, unsigned nr_held, unsigned nr_not_held)
+{
+    if (nr_not_held > 0)
+        k->caveat = arena_printf(k->arena,
+            "NOT HELD TO THE FILES of %u of %u cases: too costly, or the original fails on them",
+            nr_not_held, nr_held + nr_not_held);
+    else if (nr_held == 0 && shapes_use_files(k->task))
+        k->caveat = "NOT HELD TO THE TASK'S FILES: its arrays are too large for a check";
+}
+
 bool original_keep_shapes(struct checker *k, struct err *err)
 {
     struct device_result result;
     const char *why = NULL, *own = NULL;
     uint64_t total = 0;
     unsigned nr_derived = 0, nr_scaled = 0, shape = 0, own_line = 0, too_long = 0,
-             less_too_long = 0;
-    bool clean;
+             less_too_long = 0, nr_held = 0, nr_not_held = 0;
+    bool clean, costly;
 
     while (shape < k->nr_shapes) {
         const enum shape_kind kind = k->shapes[shape].kind;
@@ -483,8 +494,14 @@ bool original_keep_shapes(struct checker *k, struct err *err)
             if (kind != SHAPE_RESORT && !has_files(k->task))
                 return none_kept(k, own, own_line, why, err);
         }
-        if (!clean || (is_chosen(kind) && kind != SHAPE_LONG && nr_derived >= LEAST_DERIVED &&
-                          total + 3 * k->costs[shape] > CHECK_BUDGET)) {
+        costly = is_chosen(kind) && kind != SHAPE_LONG && nr_derived >= LEAST_DERIVED &&
+                 total + 3 * k->costs[shape] > CHECK_BUDGET;
+        if (kind == SHAPE_TIMED) {
+            costly = costly && nr_held > 0; /* the first is held to its files whatever it costs */
+            nr_held += clean && !costly;
+            nr_not_held += !clean || costly;
+        }
+        if (!clean || costly) {
             drop_shape(k, shape);
             continue;
         }
@@ -494,6 +511,7 @@ bool original_keep_shapes(struct checker *k, struct err *err)
         k->nr_explicit += !is_chosen(kind);
         shape++;
     }
+    note_files(k, nr_held, nr_not_held);
     return k->nr_shapes > 0 || none_kept(k, own, own_line, why, err);
 }
 

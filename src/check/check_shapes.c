@@ -372,7 +372,7 @@ static void long_ones(const struct task *task, const struct shape *base, struct 
     }
 }
 
-static bool uses_files(const struct task *task)
+bool shapes_use_files(const struct task *task)
 {
     for (unsigned i = 0; i < task->nr_arrays; i++) {
         if (task->arrays[i].expect_path ||
@@ -430,7 +430,7 @@ void shapes_choose(
         sizeof(**shapes));
     for (unsigned i = 0; i < task->nr_checks; i++)
         add(task, *shapes, nr, task->checks[i], SHAPE_EXPLICIT, arena);
-    if (uses_files(task) &&
+    if (shapes_use_files(task) &&
         (task->nr_cases ? task_bytes(task, &task->timed.sizes) <= RESORT_MAX_BYTES
                         : task_elems(task, &task->timed.sizes) <= TIMED_MAX_ELEMS))
         add_files(task, *shapes, nr, arena);

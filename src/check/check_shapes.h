@@ -31,4 +31,8 @@ struct check_shape {
 void shapes_choose(
     const struct task *task, struct arena *arena, struct check_shape **shapes, unsigned *nr);
 
+/* Some array has file("x.npy") or `expect`. Where the arrays are large, shapes_choose nevertheless
+ * gives no SHAPE_TIMED. */
+bool shapes_use_files(const struct task *task);
+
 #endif

@@ -5,6 +5,7 @@ usage: examples.py KEET_OPT
 import json
 import os
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -331,6 +332,38 @@ def test_a_thin_check_says_so():
     kinds, said = verdicts(fixed, fixed)
     assert kinds == ["ok"] and said[0].startswith("A THIN CHECK"), said
     assert not verdicts(LONG, LONG)[1][0].startswith("A THIN CHECK")
+
+
+def test_expect_is_held_whatever_it_costs():
+    """`expect` is held at the timed size alone, whatever that costs; where arrays are too large, the note says that nothing was."""
+    text = """#pragma keet size   N = NR
+#pragma keet check  N = 1000
+#pragma keet in     X : f32[N] = uniform(0, 1)
+#pragma keet out    Y : f32[N]
+#pragma keet expect Y = file("y.npy")
+#pragma keet launch ones<<<ceil_div(N, 256), 256>>>(X, Y, N)
+__global__ void ones(const float *X, float *Y, int N)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float x = i < N ? X[i] : 0;
+    for (int k = 0; k < N / 8; k++)
+        x = x * x;
+    if (i < N)
+        Y[i] = x < 1.0f ? 1.0f : 2.0f;
+}
+"""
+    for nr, value, code, said in ((16384, 1, 0, "(2 given,"), (16384, 3, 1, "does not compute what `expect` says"),
+                                  (262144, 1, 0, "NOT HELD TO THE TASK'S FILES")):
+        header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({nr},), }}".ljust(117) + "\n"
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "k.cu")
+            with open(path, "w") as file:
+                file.write(text.replace("NR", str(nr)).replace("N / 8", "N / 8" if nr < 99999 else "1"))
+            with open(os.path.join(folder, "y.npy"), "wb") as file:
+                file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+                file.write(struct.pack("<f", value) * nr)
+            done = subprocess.run([keet, "check", path, path, "--device", "emu"], capture_output=True, text=True, timeout=250)
+        assert done.returncode == code and said in done.stdout + done.stderr, (done.stdout, done.stderr)
 
 
 def main():
