@@ -228,13 +228,18 @@ bool original_is_finer(enum verdict verdict)
     return verdict == VERDICT_RACE || verdict == VERDICT_FAULT;
 }
 
+void caveat_add(struct checker *k, const char *text)
+{
+    k->caveat = *k->caveat ? arena_printf(k->arena, "%s; %s", k->caveat, text) : text;
+}
+
 static void leave_out_finer(struct checker *k, const struct device_result *original)
 {
     k->sanitize = false;
-    k->caveat = arena_printf(k->arena,
-        "races and uninitialised reads are not checked, since the original has one "
-        "(line %u: %.300s)",
-        original->line, original->text);
+    caveat_add(k, arena_printf(k->arena,
+                      "races and uninitialised reads are not checked, since the original has one "
+                      "(line %u: %.300s)",
+                      original->line, original->text));
 }
 
 /* An original may fail under the finer checks only (races, uninitialised reads). Then neither the
@@ -284,7 +289,8 @@ static bool run_first_at_own(struct checker *k, unsigned shape, struct reference
         return ok;
     if (is_too_large_for_finer(k, shape)) {
         k->sanitize = false;
-        k->caveat = "races and uninitialised reads are not checked: arrays so large leave no room";
+        caveat_add(
+            k, "races and uninitialised reads are not checked: arrays so large leave no room");
         return true;
     }
     k->unvetted = result->thread_insts > CHECK_BUDGET;
@@ -348,15 +354,6 @@ static bool try_shape(
     if (!kept)
         reference_finish(&r);
     return true;
-}
-
-static bool has_files(const struct task *task)
-{
-    for (unsigned i = 0; i < task->nr_arrays; i++) {
-        if (task->arrays[i].role != ROLE_OUT && task->arrays[i].gen.kind == GEN_FILE)
-            return true;
-    }
-    return false;
 }
 
 /* Cached references carry shape numbers: the references of the dropped shape go, the numbers of
@@ -451,11 +448,12 @@ static bool is_needless(const struct checker *k, enum shape_kind kind, unsigned 
 static void note_files(struct checker *k, unsigned nr_held, unsigned nr_not_held)
 {
     if (nr_not_held > 0)
-        k->caveat = arena_printf(k->arena,
-            "NOT HELD TO THE FILES of %u of %u cases: too costly, or the original fails on them",
-            nr_not_held, nr_held + nr_not_held);
+        caveat_add(k, arena_printf(k->arena,
+                          "NOT HELD TO THE FILES of %u of %u cases: too costly, or the original "
+                          "fails on them",
+                          nr_not_held, nr_held + nr_not_held));
     else if (nr_held == 0 && shapes_use_files(k->task))
-        k->caveat = "NOT HELD TO THE TASK'S FILES: its arrays are too large for a check";
+        caveat_add(k, "NOT HELD TO THE TASK'S FILES: its arrays are too large for a check");
 }
 
 bool original_keep_shapes(struct checker *k, struct err *err)
@@ -491,7 +489,7 @@ bool original_keep_shapes(struct checker *k, struct err *err)
         if (!clean && !is_chosen(kind)) {
             own = why;
             own_line = k->shapes[shape].shape.line;
-            if (kind != SHAPE_RESORT && !has_files(k->task))
+            if (kind != SHAPE_RESORT && !shapes_read_files(k->task))
                 return none_kept(k, own, own_line, why, err);
         }
         costly = is_chosen(kind) && kind != SHAPE_LONG && nr_derived >= LEAST_DERIVED &&
@@ -570,9 +568,10 @@ bool original_leave_out_clocks(struct checker *k, struct err *err)
     }
     if (ok && nr_left > 0 && *names) {
         k->compared.arrays = arrays;
-        k->caveat = arena_printf(k->arena,
-            "%s%s%s not compared, since no two runs of the original agree there: it reads a clock",
-            k->caveat, *k->caveat ? "; " : "", names);
+        caveat_add(k, arena_printf(k->arena,
+                          "%s not compared, since no two runs of the original agree there: it "
+                          "reads a clock",
+                          names));
     }
     host_finish(&outputs[0]);
     host_finish(&outputs[1]);

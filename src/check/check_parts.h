@@ -62,6 +62,9 @@ struct checker {
     const char *caveat; /* what could not be checked, for the note; "" */
 };
 
+/* Adds a clause to the caveat. The text lives as long as the checker. */
+void caveat_add(struct checker *k, const char *text);
+
 /* Keeps the sizes at which the original runs cleanly; of derived sizes, as many as the budget buys.
  * False: err says why there are none. */
 bool original_keep_shapes(struct checker *k, struct err *err);

@@ -185,10 +185,10 @@ void sets_note_typical(struct checker *k, const struct host_arrays *outputs)
         if (array->role == ROLE_IN || array->record || !(t.abs > k->typical[i]) ||
             k->typical[i] <= 0)
             continue;
-        k->caveat = arena_printf(k->arena,
-            "%s%sthe tolerance abs = %g exceeds what %s typically has (%.3g): nearly any number "
-            "is right there",
-            k->caveat, *k->caveat ? "; " : "", t.abs, array->name, k->typical[i]);
+        caveat_add(k, arena_printf(k->arena,
+                          "the tolerance abs = %g exceeds what %s typically has (%.3g): nearly any "
+                          "number is right there",
+                          t.abs, array->name, k->typical[i]));
     }
 }
 

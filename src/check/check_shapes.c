@@ -372,14 +372,20 @@ static void long_ones(const struct task *task, const struct shape *base, struct 
     }
 }
 
+bool shapes_read_files(const struct task *task)
+{
+    for (unsigned i = 0; i < task->nr_arrays; i++)
+        if (task->arrays[i].role != ROLE_OUT && task->arrays[i].gen.kind == GEN_FILE)
+            return true;
+    return false;
+}
+
 bool shapes_use_files(const struct task *task)
 {
-    for (unsigned i = 0; i < task->nr_arrays; i++) {
-        if (task->arrays[i].expect_path ||
-            (task->arrays[i].role != ROLE_OUT && task->arrays[i].gen.kind == GEN_FILE))
+    for (unsigned i = 0; i < task->nr_arrays; i++)
+        if (task->arrays[i].expect_path)
             return true;
-    }
-    return false;
+    return shapes_read_files(task);
 }
 
 static int64_t largest_size(const struct task *task, const struct shape *shape)

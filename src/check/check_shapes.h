@@ -34,5 +34,7 @@ void shapes_choose(
 /* Some array has file("x.npy") or `expect`. Where the arrays are large, shapes_choose nevertheless
  * gives no SHAPE_TIMED. */
 bool shapes_use_files(const struct task *task);
+/* Some input comes from file("x.npy"). */
+bool shapes_read_files(const struct task *task);
 
 #endif

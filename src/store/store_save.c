@@ -132,7 +132,6 @@ static bool save_line(
     return query_run(&q, "storing the costs of lines", err);
 }
 
-/* Saves the counters of one launch. The sum of all launches has config NULL and launch -1. */
 /* Of a time without a cause: what limits then. */
 static void put_limit(struct query *q, const struct counters *counters, enum metric metric)
 {
@@ -152,6 +151,7 @@ static void put_limit(struct query *q, const struct counters *counters, enum met
     put_real(q, (double)limit->wait_pct);
 }
 
+/* Saves the counters of one launch. The sum of all launches has config NULL and launch -1. */
 static bool save_counters(struct store *store, int64_t id, int64_t launch,
     const struct launch_config *config, const struct counters *counters, struct err *err)
 {
