@@ -2,7 +2,7 @@
 """What each part of the loop is worth with a language model: the same tasks, asked under several arms.
 
   bench/model/arms.py run   --out DIR --ask COMMAND [--arm NAME]... [--repeats N] [--calls N] [--jobs N]
-                            [--tokens N] [--share] [--keet-opt PROGRAM] TASK.cu...
+                            [--tokens N] [--share] [--memory FILE] [--keet-opt PROGRAM] TASK.cu...
   bench/model/arms.py table --out DIR [--against NAME] [--after N | --equal-tokens]
   bench/model/arms.py list
 
@@ -12,7 +12,8 @@ in run.db and the replies in record.jsonl, and OUT/asked/NUMBER/ with the prompt
 one run at a time and not the arm's name. Tasks come in an order by lot and, for each task, its arms (a fixed seed), so that a
 driver that is stopped leaves whole pairs. A run whose `done` file is there is not run
 again; one that was cut off is resumed. --jobs runs wait for answers at once. Every run has --in-flight 1, seed = repeat
-number, --no-memory and a budget of --calls answered versions; --tokens ends runs at so many tokens instead. All arms but
+number, --no-memory (but in the arm `memory`, each run of which has a copy of --memory FILE, so that no run learns from
+another) and a budget of --calls answered versions; --tokens ends runs at so many tokens instead. All arms but
 `fill` and `fill_off` leave the rewriter and the tuner out. A run that is done is taken further when --calls has grown.
 
 --share: where arms send the same prompt for the same task and repeat, it is asked once and all get the answer. Arms then differ
@@ -31,6 +32,7 @@ import math
 import pathlib
 import random
 import shlex
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -53,6 +55,7 @@ ARMS = {
     "plans": [*ALONE, "--plan"],
     "best_of_n": [*ALONE, "--policy", "best_of_n"],
     "episodes": [*ALONE, "--episodes", "only"],
+    "memory": [*ALONE, "--memory", "MEMORY"],
     "episodes_too": [*ALONE, "--episodes", "on"],
     "fill": [],
     "fill_off": ["--fill", "0"],
@@ -72,6 +75,16 @@ def donor_of(options, task, tasks):
                         database.with_suffix(".cu"), "-q", "--device", "emu"], check=True)
         (database.parent / (other.stem + ".done")).touch()
     return database
+
+
+def memory_of(options, folder):
+    """The run's own copy of what earlier runs, of other tasks, left."""
+    if not options.memory:
+        sys.exit("arms.py: the arm memory needs --memory FILE")
+    copy = folder / "memory.db"
+    if not copy.exists():
+        shutil.copyfile(options.memory, copy)
+    return copy
 
 
 def answer(options):
@@ -101,11 +114,15 @@ def one(options, arm, task, repeat, tasks):
     for made in (folder, asked):
         made.mkdir(parents=True, exist_ok=True)
     words = [w.replace("DONOR", str(donor_of(options, task, tasks))) if "DONOR" in w else w for w in ARMS[arm]]
+    if "MEMORY" in words:
+        words[words.index("MEMORY")] = memory_of(options, folder)
+    else:
+        words.append("--no-memory")
     ask = f"cmd:{options.ask} {shlex.quote(str(asked))}"
     if options.share:
         ask = "cmd:" + shlex.join([sys.executable, __file__, "answer", "--answers", str(options.out / "answers"), "--of",
                                    folder.name, "--ask", options.ask, str(asked)])
-    command = [options.keet_opt, task, "--device", "emu", "--model", ask, "--in-flight", "1", "--no-memory", "--seed",
+    command = [options.keet_opt, task, "--device", "emu", "--model", ask, "--in-flight", "1", "--seed",
                str(repeat), "--budget", str(options.calls), "--call-time", "86400", "--db", folder / "run.db", "-o",
                folder / "best.cu", "--record", folder / "record.jsonl", "--json", *words]
     if options.tokens:
@@ -121,7 +138,7 @@ def one(options, arm, task, repeat, tasks):
 
 def run(options):
     tasks = [pathlib.Path(t).resolve() for t in options.tasks]
-    arms = options.arm or list(ARMS)
+    arms = options.arm or [arm for arm in ARMS if arm != "memory" or options.memory]
     chance = random.Random(1)
     blocks = [(task, repeat) for repeat in range(1, options.repeats + 1) for task in tasks]
     chance.shuffle(blocks)
@@ -217,6 +234,7 @@ def main():
     runs.add_argument("--jobs", type=int, default=1)
     runs.add_argument("--tokens", type=int)
     runs.add_argument("--share", action="store_true")
+    runs.add_argument("--memory", type=pathlib.Path)
     runs.add_argument("--keet-opt", default=ROOT / "build" / "release" / "keet-opt")
     runs.add_argument("tasks", nargs="+")
     tables = verbs.add_parser("table")

@@ -11,6 +11,7 @@ enum { MOST_EXTENTS = 26 };
 
 static const double ARRAYS_SHARE = 0.7;
 static const double OTHER_DEVICE = 0.8;
+static const double OTHER_TYPE = 0.7; /* of an array that is alike but for its elements */
 
 /* The letter of an extent: its place among the extents so far. */
 static char letter_of(const char *extents[MOST_EXTENTS], unsigned *nr, const char *text)
@@ -74,25 +75,50 @@ static unsigned nr_arrays(const char *shape)
     return nr;
 }
 
-/* How many arrays two shapes have in common, in the order in which they stand. */
-static unsigned nr_common(const char *a, const char *b)
+/* Whether two arrays of shapes, of these lengths, have the same role and extents. */
+static bool same_but_type(const char *a, size_t a_len, const char *b, size_t b_len)
 {
-    unsigned nr = 0;
+    const size_t role = strcspn(a, " ") + 1;
+    const size_t a_type = strcspn(a, "["), b_type = strcspn(b, "[");
+
+    return strncmp(a, b, role) == 0 && a_len - a_type == b_len - b_type &&
+           strncmp(a + a_type, b + b_type, a_len - a_type) == 0;
+}
+
+/* The array of `shape` that is `array`, or with `any_type` like it but for its elements; or NULL.
+ */
+static const char *find_array(const char *shape, const char *array, bool any_type)
+{
+    const size_t len = array_len(array);
+
+    while (*shape) {
+        const size_t here = array_len(shape);
+
+        if (any_type ? same_but_type(array, len, shape, here)
+                     : here == len && strncmp(shape, array, len) == 0) {
+            return shape;
+        }
+        shape += here;
+        shape += *shape ? 2 : 0;
+    }
+    return NULL;
+}
+
+/* How many arrays two shapes have in common, in the order in which they stand. */
+static double nr_common(const char *a, const char *b)
+{
+    double nr = 0;
 
     while (*a && *b) {
-        const char *at = b;
-        size_t len = array_len(a);
+        const char *same = find_array(b, a, false);
+        const char *at = same ? same : find_array(b, a, true);
 
-        while (*at && !(array_len(at) == len && strncmp(at, a, len) == 0)) {
-            at += array_len(at);
-            at += *at ? 2 : 0;
-        }
-        if (*at) {
-            nr++;
-            b = at + len;
+        if (at) {
+            nr += same ? 1 : OTHER_TYPE;
+            b = at + array_len(at);
             b += *b ? 2 : 0;
         }
-        a += len;
+        a += array_len(a);
         a += *a ? 2 : 0;
     }
     return nr;
@@ -109,9 +135,9 @@ static double intensity_fit(double a, double b)
 double experience_fit(
     const struct experience *e, const char *shape, double intensity, const char *device)
 {
-    const unsigned nr = nr_common(e->shape, shape);
-    const unsigned all = nr_arrays(e->shape) + nr_arrays(shape) - nr;
-    const double arrays = all > 0 ? (double)nr / all : 0;
+    const double nr = nr_common(e->shape, shape);
+    const double all = nr_arrays(e->shape) + nr_arrays(shape) - nr;
+    const double arrays = all > 0 ? nr / all : 0;
     const double fit =
         ARRAYS_SHARE * arrays + (1 - ARRAYS_SHARE) * intensity_fit(e->intensity, intensity);
 
