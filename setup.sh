@@ -25,7 +25,7 @@ packages=(
     libsqlite3-dev libxxhash-dev libjansson-dev libzstd-dev libseccomp-dev libcurl4-openssl-dev libcmocka-dev libmicrohttpd-dev
 )
 test_packages=(
-    clang 'clang-format-14|clang-format' 'libclang-rt-14-dev|libclang-rt-dev'
+    clang lld 'clang-format-14|clang-format' 'libclang-rt-14-dev|libclang-rt-dev'
     'clang-tidy-14|clang-tidy' python3-numpy
 )
 cuda_oldest=12080
