@@ -27,8 +27,10 @@ DECLARE(avx512)
         sem_find_##isa, sem_moves_##isa, exec_block_##isa, shape_data_##isa                        \
     }
 static const struct isa_variant base = VARIANT(base);
-#ifdef KEET_X86
+#ifdef KEET_AVX2
 static const struct isa_variant avx2 = VARIANT(avx2);
+#endif
+#ifdef KEET_AVX512
 static const struct isa_variant avx512 = VARIANT(avx512);
 #endif
 
@@ -36,12 +38,14 @@ static const struct isa_variant *limited; /* by sem_use */
 
 static const struct isa_variant *variant_of(enum sem_isa isa)
 {
-#ifdef KEET_X86
+#ifdef KEET_AVX512
     if (isa == SEM_AVX512)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
                    ? &avx512
                    : NULL;
+#endif
+#ifdef KEET_AVX2
     if (isa == SEM_AVX2)
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &avx2 : NULL;
 #endif
