@@ -16,8 +16,21 @@ for name in clang-tidy-14 clang-tidy; do
 done
 [ -n "$tool" ] || { echo "clang-tidy 14 is not installed"; exit 77; }
 
+# A file that is compiled for several instruction sets is looked at once.
+once=$(mktemp -d)
+trap 'rm -rf "$once"' EXIT
+python3 - "$build" "$once" <<'PYTHON'
+import json
+import sys
+
+with open(f"{sys.argv[1]}/compile_commands.json", encoding="utf-8") as file:
+    commands = {one["file"]: one for one in reversed(json.load(file))}
+with open(f"{sys.argv[2]}/compile_commands.json", "w", encoding="utf-8") as file:
+    json.dump(list(commands.values()), file)
+PYTHON
+
 files=("$@")
 [ $# -gt 0 ] || mapfile -t files < <(find src search tests bench -name "*.c" | sort)
 printf '%s\0' "${files[@]}" |
-    xargs -0 -P "$(nproc)" -n 8 "$tool" -p "$build" --config-file=.clang-tidy --quiet \
+    xargs -0 -P "$(nproc)" -n 8 "$tool" -p "$once" --config-file=.clang-tidy --quiet \
     2> >(grep -v ' warnings\? .*generated' >&2)
