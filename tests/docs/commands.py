@@ -5,10 +5,11 @@ In README.md and all pages of docs/, each block fenced as `sh` is run by bash, i
 page, in one temporary folder a page, with keet-opt in the PATH and the repository's
 kernels/, bench/, tests/ and prompts/ there. A word after `sh` says why a block is not run, and the
 test names it: `setup` installs or builds, `gpu` needs a card, `key` a key of a vendor's or a server,
-`slurm` a cluster, `long` minutes or hours, `data` files that the page only speaks of. A block fenced
-with a language and a file name (`cuda matvec.cu`) is written to that file.
+`slurm` a cluster, `long` minutes or hours, `data` files that the page only speaks of, `again` what
+another page runs in the same way. A block fenced with a language and a file name (`cuda matvec.cu`) is
+written to that file.
 
-With --outputs, the lines of `text` blocks are looked up in what the block before them printed, wall
+With --outputs, `again` is run, and the lines of `text` blocks are looked up in what the block before them printed, wall
 times aside: what is named there is to be shown anew. ctest leaves this out, since `keet-opt doctor`
 and paths say something else on each machine.
 
@@ -23,7 +24,7 @@ from pathlib import Path
 
 import markdown
 
-SKIP = {"setup", "gpu", "key", "slurm", "long", "data"}
+SKIP = {"setup", "gpu", "key", "slurm", "long", "data", "again"}
 BLOCK_S = 300
 
 
@@ -77,7 +78,7 @@ def run_page(page, root, program, cache, outputs=False):
             if unknown:
                 problems.append(f"{where}: `sh {' '.join(unknown)}`: expected sh alone, or one of "
                                 f"{' '.join(sorted(SKIP))} after it")
-            elif words[1:]:
+            elif words[1:] and not (outputs and words[1:] == ["again"]):
                 skipped.append(f"{where}: not run ({words[1]}): {lines[0]}")
             else:
                 nr_run += sum(1 for one in lines if one.strip() and not one.startswith("#"))
