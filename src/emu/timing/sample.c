@@ -53,6 +53,9 @@ static void choose_nearby(struct block_choice *c, const struct emu_run *run)
     add_nearby(c, b, x, b / plane * plane, plane);
     add_nearby(c, a, plane, 0, nr_clusters(run));
     add_nearby(c, b, sms ? sms : 1, 0, nr_clusters(run));
+    /* A grid of one dimension may have rows that its extents do not tell, and `a` may end one. */
+    if (plane == x && plane == nr_clusters(run) && plane >= LARGE_SAMPLE)
+        add_nearby(c, b, 1, 0, x);
 }
 
 static int by_number(const void *a, const void *b)

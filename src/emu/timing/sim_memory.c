@@ -116,7 +116,7 @@ static bool is_paired(const struct sim_block *block, const struct trace_access *
 static enum answer decide(struct debt *debt, bool first)
 {
     if (!first)
-        return debt->again >= 1 ? FROM_DRAM : FROM_L2;
+        return debt->again >= 1 ? FROM_DRAM : debt->again_late >= 1 ? WITH_ANOTHER : FROM_L2;
     return debt->first >= 1 ? FROM_DRAM : debt->late >= 1 ? WITH_ANOTHER : FROM_L2;
 }
 
@@ -127,7 +127,7 @@ static void settle_debt(struct debt *debt, bool first, enum answer answer)
     else if (answer == FROM_DRAM)
         debt->first--;
     else if (answer == WITH_ANOTHER)
-        debt->late--;
+        (*(first ? &debt->late : &debt->again_late))--;
 }
 
 /* The sectors of an access that the model looks at: all, or under SCATTER the first of them. */
@@ -164,7 +164,7 @@ static double translated(struct sim_memory *s, const struct trace_access *a, dou
 static double load_global(struct sim_memory *s, const struct sim_block *block,
     const struct trace_access *a, bool spared, double now)
 {
-    const struct buffer_traffic none = {0},
+    const struct buffer_traffic none = {.alone = 1},
                                 *of = a->traffic ? &s->in->traffic->of[a->traffic - 1] : &none;
     struct debt *debt = &s->debts[a->traffic];
     double done = now + s->chip->lat_l1;
@@ -190,9 +190,12 @@ static double load_global(struct sim_memory *s, const struct sim_block *block,
         if (hit) {
             s->out->l1_hits++;
         } else {
-            debt->again += first || a->space == PTX_LOCAL
-                               ? 0
-                               : s->in->traffic->again[TRACE_DISTANCE_OF(entry)];
+            if (!first && a->space != PTX_LOCAL) {
+                const double lost = s->in->traffic->again[TRACE_DISTANCE_OF(entry)];
+
+                debt->again += lost * of->alone;
+                debt->again_late += lost * (1 - of->alone);
+            }
             debt->late += first ? of->late - of->first : 0;
             if (sector / 4 != line)
                 answer = decide(debt, first);

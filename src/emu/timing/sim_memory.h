@@ -30,7 +30,7 @@ static inline double sooner(double a, double b)
 /* Fractions of a sector that the accesses to a buffer owe to DRAM; and when its address has been
  * translated, 0: not yet asked for. */
 struct debt {
-    double first, late, again, write, translated;
+    double first, late, again, again_late, write, translated;
 };
 
 struct sim_phase {

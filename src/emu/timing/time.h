@@ -266,6 +266,8 @@ struct buffer_traffic {
     double write;    /* of a block's first writes: these reach DRAM */
     double evict;    /* for a sector that DRAM delivers so many go there that others had written */
     double dirty;    /* of the sectors that DRAM delivers: these take the place of a written one */
+    double alone;    /* of a block's repeated reads that L2 has lost: DRAM delivers a sector; for
+                      * the others it does so once for several blocks, which go in step */
     double far_half; /* of a block's first reads that L2 serves: these come from its other half */
 };
 

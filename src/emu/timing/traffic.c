@@ -149,11 +149,13 @@ static double extrapolate(double one, double touched, double drawn, double all)
 }
 
 /* The share of a traced block's sectors of a buffer that the block `step` further on, or before,
- * touches too; -1: no such pair was traced. */
+ * touches too; of several pairs the largest: a block that ends a row of tiles has nothing in common
+ * with the next one, and how long rows are follows from what the grid touches (touched_by). -1: no
+ * such pair was traced. */
 static double overlap_at(const struct traffic *r, const struct time_listener *listener,
     const struct tally *tallies, unsigned which, uint64_t step)
 {
-    double of = 0, both = 0;
+    double most = -1;
 
     for (unsigned i = 0; i < listener->nr_traces; i++) {
         const uint64_t a = listener->traces[i]->block;
@@ -162,13 +164,11 @@ static double overlap_at(const struct traffic *r, const struct time_listener *li
         for (unsigned n = 0; n < nr_nearby(listener); n++) {
             const uint64_t b = listener->nearby[n]->block;
 
-            if (b == a + step || b + step == a) {
-                of += tally->all;
-                both += tally->with[n];
-            }
+            if ((b == a + step || b + step == a) && tally->all > 0)
+                most = fmax(most, tally->with[n] / tally->all);
         }
     }
-    return of > 0 ? both / of : -1;
+    return most;
 }
 
 static struct footprint footprint_of(const struct traffic *r, const struct time_listener *listener,
@@ -316,12 +316,14 @@ static void settle(struct traffic *r, const struct footprint *of, unsigned which
     const double all = fetched(r, of, which), blocks = r->blocks, firsts = t->one * blocks;
     const double of_wave = touched_by(&of[which], r->wave) * blocks / r->wave;
     const double waves = fmax(blocks / r->wave, 1);
-    double cold = 1 - warm, share;
+    double cold = 1 - warm, share, in_step;
 
     t->all = of[which].all;
     if (firsts <= 0)
         return;
     share = fmin(1, all / firsts);
+    in_step = fmin(1, fetches(r, &of[which]) * of_wave / firsts);
+    t->alone = fmax(share, in_step);
     t->first = share * cold;
     /* Sharers in step wait together for what one of them fetches. */
     t->late = t->first + fmax(0, fmin(1, all / of_wave) * cold - t->first) / waves;

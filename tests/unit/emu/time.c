@@ -903,6 +903,78 @@ static void neighbours_share_what_one_fetches(void **state)
     bench_destroy(b);
 }
 
+/* 1,024 blocks, each of which reads one of 32 rows of tiles and one of 32 columns, 1 MiB each, more
+ * than L2 holds; DRAM bytes. `middle` is traced, with the block after it. */
+static double dram_of_tiles(uint64_t middle)
+{
+    enum { TILE = 1 << 20, SIDE = 32, COLUMNS_AT = BUFFER_AT + (1 << 26) };
+    const uint64_t at[] = {132, 385, middle, 894, 386, middle + 1};
+    struct bench *b = bench_create("h100", SIDE * SIDE, 32);
+    uint32_t row = add_memory(b, false, PTX_GLOBAL, 16, 1, 2);
+    uint32_t column = add_memory(b, false, PTX_GLOBAL, 16, 3, 2);
+    double bytes;
+
+    bench_buffer(b, SIDE * TILE);
+    b->shared = b->buffer;
+    b->shared.base = COLUMNS_AT;
+    b->memory.nr = 2;
+    b->listener = emu_time_class()->create(&b->run);
+    for (unsigned t = 0; t < ARRAY_SIZE(at); t++) {
+        const struct emu_block block = {
+            .index = at[t], .weight = 1, .traced = t < 4, .nearby = t >= 4};
+
+        b->listener->class->block_begin(b->listener, &block);
+        for (unsigned i = 0; i < TILE / 512; i++) {
+            play_access(b, 0, row, BUFFER_AT + at[t] / SIDE * TILE + i * 512, 16);
+            play_access(b, 0, column, COLUMNS_AT + at[t] % SIDE * TILE + i * 512, 16);
+        }
+        end(b);
+    }
+    b->nr_played = 4;
+    finish(b);
+    bytes = counters_get(&b->out, METRIC_DRAM_BYTES);
+    bench_destroy(b);
+    return bytes;
+}
+
+/* A block that ends a row of tiles shares none of them with the next block; the row's others do. */
+static void ends_of_rows_say_nothing_of_rows(void **state)
+{
+    (void)state;
+    assert_float_equal(dram_of_tiles(639) / dram_of_tiles(638), 1, 0.02);
+}
+
+/* 128 blocks, all on the chip at a time, of which eight neighbours read the same 6 MiB, all of them
+ * twice, 96 MiB in all. What L2 has lost by the second time DRAM delivers once for the eight. */
+static void neighbours_share_what_comes_again(void **state)
+{
+    enum { PART = 6 << 20, BLOCKS = 128, SHARERS = 8 };
+    static const uint64_t at[] = {16, 49, 80, 113, 81, 50};
+    const double all = (double)PART * BLOCKS / SHARERS;
+    struct bench *b = bench_create("h100", BLOCKS, 32);
+    uint32_t pc = add_memory(b, false, PTX_GLOBAL, 16, 1, 2);
+    double bytes;
+
+    (void)state;
+    bench_buffer(b, (uint64_t)all);
+    b->listener = emu_time_class()->create(&b->run);
+    for (unsigned t = 0; t < ARRAY_SIZE(at); t++) {
+        const struct emu_block block = {
+            .index = at[t], .weight = 1, .traced = t < 4, .nearby = t >= 4};
+
+        b->listener->class->block_begin(b->listener, &block);
+        for (unsigned i = 0; i < 2 * PART / 512; i++)
+            play_access(b, 0, pc, BUFFER_AT + at[t] / SHARERS * PART + i % (PART / 512) * 512, 16);
+        end(b);
+    }
+    b->nr_played = 4;
+    finish(b);
+    bytes = counters_get(&b->out, METRIC_DRAM_BYTES);
+    print_message("DRAM: %.2f times what is read\n", bytes / all);
+    assert_true(bytes > 1.2 * all && bytes < 2.05 * all);
+    bench_destroy(b);
+}
+
 /* Whatever comes in, time stays positive and finite. */
 static void nothing_to_trace_is_survived(void **state)
 {
@@ -944,6 +1016,8 @@ int main(void)
         cmocka_unit_test(quick_cures_say_about_the_same),
         cmocka_unit_test(cures_may_be_asked_for_later),
         cmocka_unit_test(neighbours_share_what_one_fetches),
+        cmocka_unit_test(ends_of_rows_say_nothing_of_rows),
+        cmocka_unit_test(neighbours_share_what_comes_again),
         cmocka_unit_test(places_in_the_emulator_change_nothing),
         cmocka_unit_test(nothing_to_trace_is_survived),
     };
