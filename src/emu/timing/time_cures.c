@@ -308,6 +308,18 @@ static double part_of_overhead(const struct doings *d, unsigned cured)
     return cured & SPARED(LOCAL) && accesses > 0 ? 1 - d->local / accesses : 1;
 }
 
+/* By pc: special functions and what stands around them. Heap memory. */
+static bool *specials_of(const struct time_model *m)
+{
+    const struct program *program = m->run->program;
+    bool *chain = xcalloc(program->nr_insts + 1, sizeof(*chain));
+
+    for (uint32_t pc = 0; pc < program->nr_insts; pc++)
+        chain[pc] = is_special(&m->costs[pc], &program->info[pc]);
+    special_chain(program, chain);
+    return chain;
+}
+
 /* What the instructions cost under a cure. */
 static struct pc_cost *cured_costs(
     const struct time_model *m, const struct doings *d, unsigned cured)
@@ -320,6 +332,8 @@ static struct pc_cost *cured_costs(
         .part = 1,
         .latency = (uint16_t)m->chip->lat_alu,
         .reason = STALL_WAIT};
+
+    bool *chain = cured & SPARED(SPECIAL) ? specials_of(m) : NULL;
 
     memcpy(costs, m->costs, nr * sizeof(*costs));
     for (uint32_t pc = 0; pc < nr; pc++) {
@@ -335,7 +349,8 @@ static struct pc_cost *cured_costs(
             cost->head = before.head;
             cost->guard = before.guard;
         }
-        cost->free = (cured & SPARED(CONVERSIONS) && info->class == PTX_CLASS_CONVERT) ||
+        cost->free = (chain && chain[pc] && !is_special(&before, info)) ||
+                     (cured & SPARED(CONVERSIONS) && info->class == PTX_CLASS_CONVERT) ||
                      (cured & SPARED(FP64) && info->class == PTX_CLASS_CONVERT && is_wide(info)) ||
                      (cured & SPARED(OVERHEAD) && is_overhead(info)) ||
                      (cured & SPARED(LOOPS) && d->loops[pc]);
@@ -348,6 +363,7 @@ static struct pc_cost *cured_costs(
         if (cured & SPARED(NARROW))
             cost->part *= (float)part_of_width(d, info, pc);
     }
+    free(chain);
     return costs;
 }
 
