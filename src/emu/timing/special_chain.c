@@ -134,6 +134,47 @@ static void connect(const struct flow *f, const bool *special, bool *chain)
     free(with);
 }
 
+/* By register: touched by what stands around the functions. Heap memory. */
+static bool *touched(const struct program *program, const bool *special, const bool *chain)
+{
+    bool *by = xcalloc(program->nr_regs + 1, sizeof(*by));
+
+    for (uint32_t pc = 0; pc < program->nr_insts; pc++) {
+        const struct inst_info *info = &program->info[pc];
+
+        if (!chain[pc] || special[pc])
+            continue;
+        for (unsigned i = 0; i < info->nr_dests; i++)
+            by[info->dest[i]] = true;
+        for (unsigned i = 0; i < info->nr_sources; i++)
+            by[info->source[i]] = true;
+    }
+    return by;
+}
+
+/* A function of one approximate instruction: there is no cheaper form of it. */
+static bool is_bare(const struct inst_info *info, const bool *touched)
+{
+    if (info->ptx == NULL || !info->ptx->approx)
+        return false;
+    for (unsigned i = 0; i < info->nr_dests; i++)
+        if (touched[info->dest[i]])
+            return false;
+    for (unsigned i = 0; i < info->nr_sources; i++)
+        if (touched[info->source[i]])
+            return false;
+    return true;
+}
+
+void special_bare(const struct program *program, const bool *special, const bool *chain, bool *bare)
+{
+    bool *by = touched(program, special, chain);
+
+    for (uint32_t pc = 0; pc < program->nr_insts; pc++)
+        bare[pc] = special[pc] && is_bare(&program->info[pc], by);
+    free(by);
+}
+
 void special_chain(const struct program *program, bool *chain)
 {
     struct flow f = flow_of(program);

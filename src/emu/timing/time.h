@@ -304,6 +304,9 @@ void time_leave_in_l2(const struct traffic *traffic, const struct emu_run *run);
  * brings a function's argument into range or only works on results and numbers: what an exact
  * exponential has around the one instruction. */
 void special_chain(const struct program *program, bool *chain);
+/* bare[pc]: an approximate function with nothing around it. */
+void special_bare(
+    const struct program *program, const bool *special, const bool *chain, bool *bare);
 
 /* --- what the model can take away: see time_cures.c --- */
 
