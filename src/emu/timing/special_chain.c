@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Who writes and reads each register. */
-struct flow {
+struct register_flow {
     const struct program *program;
     uint32_t *writer; /* the last one */
     uint8_t *writers; /* 0, 1, or 2 for more */
@@ -23,10 +23,10 @@ static bool is_plain(const struct inst_info *info)
            info->class != PTX_CLASS_CONTROL;
 }
 
-static struct flow flow_of(const struct program *program)
+static struct register_flow flow_of(const struct program *program)
 {
     const size_t nr = program->nr_regs + 1;
-    struct flow f = {.program = program,
+    struct register_flow f = {.program = program,
         .writer = xcalloc(nr, sizeof(*f.writer)),
         .writers = xcalloc(nr, sizeof(*f.writers)),
         .constant = xcalloc(nr, sizeof(*f.constant)),
@@ -45,7 +45,7 @@ static struct flow flow_of(const struct program *program)
     return f;
 }
 
-static void flow_free(struct flow *f)
+static void flow_free(struct register_flow *f)
 {
     free(f->writer);
     free(f->writers);
@@ -55,7 +55,7 @@ static void flow_free(struct flow *f)
 
 /* Brings an argument into range: the only operand is the argument, or a number is among the
  * operands. */
-static bool adjusts(const struct flow *f, const struct inst_info *info)
+static bool adjusts(const struct register_flow *f, const struct inst_info *info)
 {
     unsigned numbers = 0;
 
@@ -67,7 +67,7 @@ static bool adjusts(const struct flow *f, const struct inst_info *info)
 }
 
 /* All that it works on is of the chain, or a number. */
-static bool follows(const struct flow *f, const struct inst_info *info, const bool *chain)
+static bool follows(const struct register_flow *f, const struct inst_info *info, const bool *chain)
 {
     bool any = false;
 
@@ -82,13 +82,13 @@ static bool follows(const struct flow *f, const struct inst_info *info, const bo
 }
 
 /* Nobody else needs it. */
-static bool serves(const struct flow *f, const struct inst_info *info)
+static bool serves(const struct register_flow *f, const struct inst_info *info)
 {
     return !f->outside[info->dest[0]] && adjusts(f, info);
 }
 
 /* From all that may belong to a chain, what does not is taken out until nothing changes. */
-static void narrow(struct flow *f, const bool *special, bool *chain)
+static void narrow(struct register_flow *f, const bool *special, bool *chain)
 {
     const struct program *program = f->program;
     bool changed = true;
@@ -113,7 +113,7 @@ static void narrow(struct flow *f, const bool *special, bool *chain)
 }
 
 /* Of what is left, what hangs together with a special function. */
-static void connect(const struct flow *f, const bool *special, bool *chain)
+static void connect(const struct register_flow *f, const bool *special, bool *chain)
 {
     const struct program *program = f->program;
     bool *with = xcalloc(program->nr_insts + 1, sizeof(*with)), changed = true;
@@ -177,7 +177,7 @@ void special_bare(const struct program *program, const bool *special, const bool
 
 void special_chain(const struct program *program, bool *chain)
 {
-    struct flow f = flow_of(program);
+    struct register_flow f = flow_of(program);
     bool *special = xcalloc(program->nr_insts + 1, sizeof(*special));
 
     memcpy(special, chain, program->nr_insts * sizeof(*special));
