@@ -65,7 +65,9 @@ $(cat "$tables/own")
 
 The first run, at commit 6c11c1b, found 16 of 25 first (64%), 22 among the first three (88%), and said something of 9 of the
 16 kernels in good order. What it showed and what was mended since: bytes that are compared, not multiplied, were called operands
-of tensor cores (banded_alignment); bounds of modelled times were held against DRAM's peak, which no kernel of the model reaches.
+of tensor cores (banded_alignment); bounds of modelled times were held against DRAM's peak, which no kernel of the model reaches. Since
+then banded_alignment, block_matching and gravity_tiles were looked at once more: what tiles in shared memory or registers spare in
+addresses is at most two instructions an access, and a function of one approximate instruction costs six others to avoid.
 
 The cures, and what each gains by the model of time: [tests/explain/blind](../../tests/explain/blind/README.md).
 
@@ -75,7 +77,8 @@ Not as planted: what was found instead, in order (tool:line, at most so much fas
 
 $(grep ': planted ' "$tables/blind_said" | sed 's/^/- /')
 
-The alarm is false in effect: a version that spares the special-function pipe one root of four, by Newton's steps, is not faster.
+gravity_tiles was said to be bound by special functions once. A version that spares that pipe one root of four, by Newton's steps, is
+not faster.
 
 $(bench/explain/plants.py --cures unplanted tests/explain/blind)
 
@@ -92,7 +95,8 @@ Not as planted: what was found instead, in order (tool:line, at most so much fas
 
 $(grep ': planted ' "$tables/blind2_said" | sed 's/^/- /')
 
-The alarm is false: with neighbouring lanes on neighbouring float4 the kernel takes the same time.
+halve_precision was said to have scattered lanes once. With neighbouring lanes on neighbouring float4 it takes the same time: two loads
+use all of each sector, so that no less comes from DRAM.
 
 $(bench/explain/plants.py --cures unplanted tests/explain/blind2)
 EOF

@@ -16,7 +16,7 @@ nvcuda wmma fragment matrix_a matrix_b accumulator row_major col_major load_matr
 fill_fragment mem_row_major num_elements cooperative_groups INFINITY FLT_MAX INT_MAX assert printf rcp
 """.split())
 PRAGMA = set("""keet size check in out inout symbol scalar tolerance work reference expect pytorch launch temp tune where flops bytes rel
-ceil_div uniform normal integers sorted permutation constant iota file cluster texture
+ceil_div uniform normal integers sorted skewed nearly_sorted sorted_skewed permutation runs constant iota file cluster texture
 f64 f32 tf32 f16 bf16 e4m3 e5m2 i64 i32 i16 i8 u64 u32 u16 u8""".split())
 NAME = re.compile(r"(?<![\w.\"])(?<!->)[A-Za-z_]\w*(?!\")")
 HIDDEN = re.compile(r"^#pragma keet\s+(check|tolerance|work|where|pytorch)\b")
@@ -87,6 +87,13 @@ class Names:
         out = "".join(out)
         self.settled = self.settled or frozenset(self.given.values())
         return out
+
+
+def canonical(text):
+    """The same for texts that differ in names and spaces alone."""
+    given = {}
+    words = re.findall(r"[A-Za-z_]\w*|\S", without_comments(text))
+    return " ".join(f"n{given.setdefault(w, len(given))}" if w[0].isalpha() or w[0] == "_" else w for w in words)
 
 
 def numbered(text):

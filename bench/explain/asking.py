@@ -159,6 +159,14 @@ class Kernel:
             out += [self.with_tune(name, v) for v in below and [max(below)]] + [self.with_tune(name, v) for v in above and [min(above)]]
         return out
 
+    def tried(self):
+        """Texts of its edits that --what-if runs too: the moves that findings ask for."""
+        if not self.edits:
+            return []
+        said = json.loads(self.program.say("explain", self.program.place(self.text, {}), "--what-if", "--json"))
+        made = {anonymous.canonical(run["source"]) for run in said["what_if"] if "source" in run}
+        return [text for _, text in self.edits if anonymous.canonical(text) in made]
+
     def with_tune(self, name, value, text=None):
         return re.sub(rf"^(#pragma keet\s+tune\s+{name}\s*=\s*)\d+", rf"\g<1>{value}", text or self.text, count=1, flags=re.M)
 

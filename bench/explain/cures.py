@@ -7,7 +7,7 @@ Every kernel of tests/explain/cures/ is named after a row of src/core/cures.def,
 where CURED is 1. The gain that the model predicts from the first alone, its time over keet__time_without_<name>.sum, is
 set against the time of the first over the time of the second. --out writes DIR/cures.md. --check fails where the two are
 more than a factor of 1.25 apart; of LIMITS, whose cures by hand leave something, the prediction may be up to twice the
-gain. KNOWN are wrong and known to be: a factor to which each is held."""
+gain."""
 
 import argparse
 import json
@@ -22,9 +22,6 @@ import stamp  # noqa: E402
 
 APART = 1.25
 LIMITS = {"repeats_and_addresses"}  # a tile of any size stages its operands and reads them back
-# Fields read one after another share their sectors; the run without scattered lanes looks at the same few of them for
-# each field, so that all but the first come from L1, where the cure by hand waits for DRAM.
-KNOWN = {"scattered_lanes": 1.45}
 TIME = "gpu__time_duration.sum"
 
 
@@ -48,8 +45,7 @@ def measure(keet_opt, path):
 
 
 def holds(name, predicted, gain):
-    most = KNOWN.get(name, APART)
-    return 1 / most <= predicted / gain <= (2 if name in LIMITS else most)
+    return 1 / APART <= predicted / gain <= (2 if name in LIMITS else APART)
 
 
 def main():

@@ -36,9 +36,10 @@ softmax_in_registers thomas_solver weight_gradients""".split())
 DEAR = frozenset("""codebook_rows european_calls fixed_point_forces matmul_bf16 reload_matmul tall_product tensor_bf16""".split())
 
 # Families whose questions were looked at in earlier sets: of these alone are the questions to look at.
-LOOKED = frozenset("""argmax attention bags batched_matmul batchnorm_relu box_blur clusters conv1d_bias_relu conv2d
-conv_bn_relu_pool distance diverge_one_lane embedding good_xor loops mlp prefix_sum probe ragged_rows ranks records
-residual_layernorm separable_conv softmax spmv_csr sum swiglu transformer_block transpose""".split())
+LOOKED = frozenset("""argmax attention bags bank_strided_reduction bank_structs batched_matmul batchnorm_relu box_blur
+clusters conv1d_bias_relu conv2d conv_bn_relu_pool distance diverge_one_lane embedding good_xor histogram layernorm
+loops masked_softmax mlp parents prefix_sum probe ragged_rows ranks records residual_layernorm separable_conv softmax
+spmv_csr sum swiglu transformer_block transpose""".split())
 
 INTRO = """CUDA kernels on an NVIDIA H100 SXM: 132 SMs, each with 64 warps, 65536 registers and 228 KB of shared memory at most;
 50 MB of L2, 3.35 TB/s of DRAM, about 1.75 GHz. `#pragma keet` lines say what a host would: sizes, arrays with their
@@ -77,7 +78,7 @@ def with_cures(only):
     rng = random.Random("6 cures")
     for folder in ("tests/explain/kernels", "tests/explain/blind2/kernels"):
         for path in sorted((ROOT / folder).glob("*.cu")):
-            looked = "blind2" not in folder and rng.random() < DEV
+            looked = "blind2" not in folder and rng.random() < DEV or path.stem in LOOKED
             if cured(path).exists() and (not only or path.stem in only):
                 yield path, "dev" if looked else "test"
 
@@ -138,7 +139,7 @@ def ask(kind, kernel, args):
         found = question_kinds.GENERATORS[kind](kernel, random.Random(f"{args.seed} {kernel.name} {kind}"))
     except asking.Broken:
         return []
-    shown = set(map(question_kinds.key, kernel.beside()))
+    shown = set(map(question_kinds.key, kernel.beside() + (kernel.tried() if found else [])))
     return [(kernel, q) for q in found if kind == "differs" or not shown & set(q["asks"])]
 
 

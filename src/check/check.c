@@ -475,7 +475,7 @@ static void change_few(
         unsigned char *at = to->bytes[a], room[64];
 
         memcpy(at, from->bytes[a], array_bytes(array, from->nr[a]));
-        if (array->role == ROLE_OUT || array->gen.kind == GEN_SORTED || bytes > sizeof(room))
+        if (array->role == ROLE_OUT || gen_rises(&array->gen) || bytes > sizeof(room))
             continue;
         for (unsigned i = 0; i < 3 && nr > 8; i++) {
             unsigned char *x = at + (nr / 3 + rng_mix(t->c->seed, i) % (nr / 3)) * bytes,

@@ -1,4 +1,5 @@
-/* Lists the moves that a kernel is offered, and why others are refused. */
+/* Lists the moves that a kernel is offered, and why others are refused; makes those that its
+ * findings ask for. */
 #include "cli/run_moves.h"
 
 #include "base/share.h"
@@ -8,24 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool find_moves(
-    struct candidate *c, const struct chip *chip, struct str *refusals, struct err *err)
+/* The proposers of c's task, and in c the moves that they offer for its original. NULL: err. */
+static struct propose *find_moves(struct candidate *c, const struct chip *chip, struct err *err)
 {
     char *prompts = share_find("prompts");
     const struct propose_options options = {.prompts_dir = prompts, .runs_on = chip};
-    struct propose *propose;
-    bool ok;
+    struct propose *propose = NULL;
 
     if (!prompts)
-        return err_set(err, "the folder prompts/ was not found beside the program; set KEET_SHARE "
-                            "to the folder that holds it");
-    propose = propose_create(&options, c->task, err);
-    ok = propose && propose_kernel(propose, NULL, 0, c, err) && propose_options(propose, c, err);
-    if (ok)
-        str_add(refusals, propose_refusals(propose));
-    propose_destroy(propose);
+        err_set(err, "the folder prompts/ was not found beside the program; set KEET_SHARE to the "
+                     "folder that holds it");
+    else
+        propose = propose_create(&options, c->task, err);
     free(prompts);
-    return ok;
+    if (propose &&
+        !(propose_kernel(propose, NULL, 0, c, err) && propose_options(propose, c, err))) {
+        propose_destroy(propose);
+        propose = NULL;
+    }
+    return propose;
 }
 
 /* The parts of a line "move: reason". */
@@ -84,11 +86,59 @@ static void print_text(const struct candidate *c, const char *refusals, struct s
 bool moves_list(
     struct candidate *c, const struct chip *chip, bool json, struct str *out, struct err *err)
 {
-    struct str refusals = {0};
-    const bool ok = find_moves(c, chip, &refusals, err);
+    struct propose *propose = find_moves(c, chip, err);
 
-    if (ok)
-        (json ? print_json : print_text)(c, str_text(&refusals), out);
-    str_finish(&refusals);
-    return ok;
+    if (propose)
+        (json ? print_json : print_text)(c, propose_refusals(propose), out);
+    propose_destroy(propose);
+    return propose != NULL;
+}
+
+/* The first variant of the move that a finding asks for most among those that are offered and not
+ * taken yet; NULL: none. */
+static const struct option *asked_most(
+    const struct finding *finding, const struct candidate *root, const bool taken[NR_ACTIONS])
+{
+    const struct option *best = NULL;
+    float most = 0;
+
+    for (unsigned w = 0; w < finding->nr_weights; w++)
+        for (unsigned i = 0; i < root->nr_options && finding->weights[w].weight > most; i++) {
+            const struct option *o = &root->options[i];
+
+            if (o->action == finding->weights[w].action && o->proposer == PROPOSER_REWRITER &&
+                !taken[o->action]) {
+                best = o;
+                most = finding->weights[w].weight;
+            }
+        }
+    return best;
+}
+
+bool moves_asked(const struct candidate *c, const struct chip *chip, uint64_t seed,
+    struct moves_asked *out, struct err *err)
+{
+    struct candidate root;
+    struct propose *propose;
+    bool taken[NR_ACTIONS] = {false}, ok = true;
+
+    candidate_begin(&root, c->arena, c->task, seed);
+    propose = find_moves(&root, chip, err);
+    for (unsigned round = 0; propose && round < MOVES_A_FINDING; round++)
+        for (unsigned i = 0; ok && i < c->explanation.nr_findings && out->nr < MOVES_ASKED; i++) {
+            const struct finding *finding = &c->explanation.findings[i];
+            const struct option *option = asked_most(finding, &root, taken);
+            struct candidate *made = &out->items[out->nr].made;
+
+            if (!option)
+                continue;
+            candidate_init(made, c->arena, c->task);
+            made->option = *option;
+            taken[option->action] = true;
+            ok = propose_kernel(propose, root.source, root.source_bytes, made, err);
+            out->items[out->nr].tool = finding->tool;
+            out->nr += ok && made->verdict == VERDICT_OK;
+        }
+    propose_destroy(propose);
+    return propose && ok;
 }

@@ -1,9 +1,10 @@
-/* Owns the runs of a kernel with other sizes, other parameters and other contents. */
+/* Owns the runs of a kernel with other code, sizes, other parameters and other contents. */
 #include "cli/what_if.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/load_task.h"
+#include "cli/run_moves.h"
 #include "explain/launch_groups.h"
 #include "explain/limits.h"
 #include "explain/views/views.h"
@@ -30,19 +31,25 @@ struct other_runs {
     struct arena *arena;
 };
 
+static bool run_candidate(struct other_runs *a, const struct task *task, struct candidate *c,
+    const char *change, const char *source, struct err *err)
+{
+    if (a->out->nr == WHAT_IF_RUNS)
+        return true;
+    if (!workbench_time(a->bench, task, c, err))
+        return false;
+    if (c->verdict == VERDICT_OK && c->profile.time_ns > 0)
+        a->out->runs[a->out->nr++] = (struct what_if_run){change, &c->profile, source};
+    return true;
+}
+
 static bool run_once(
     struct other_runs *a, const struct task *task, const char *change, struct err *err)
 {
     struct candidate *c = arena_alloc(a->arena, sizeof(*c));
 
-    if (a->out->nr == WHAT_IF_RUNS)
-        return true;
     candidate_begin(c, a->arena, task, a->seed);
-    if (!workbench_time(a->bench, task, c, err))
-        return false;
-    if (c->verdict == VERDICT_OK && c->profile.time_ns > 0)
-        a->out->runs[a->out->nr++] = (struct what_if_run){change, &c->profile};
-    return true;
+    return run_candidate(a, task, c, change, NULL, err);
 }
 
 /* ---- sizes and parameters ---- */
@@ -162,25 +169,47 @@ static bool with_contents(
     return run_once(a, task, arena_printf(a->arena, "%s = %s", arrays[array].name, words), err);
 }
 
-/* In order, all the same, a 64th of the range. */
+/* Contents of a name and two whole arguments. */
+static bool with_range(struct other_runs *a, unsigned array, enum gen_kind kind, const char *name,
+    int64_t low, int64_t high, const char *words, struct err *err)
+{
+    return with_contents(a, array, (struct gen){.kind = kind, .a = (double)low, .b = (double)high},
+        arena_printf(a->arena, "%s(%lld, %lld), %s", name, (long long)low, (long long)high, words),
+        err);
+}
+
+/* Of the lowest part of the range alone. */
+static bool try_parts(struct other_runs *a, unsigned i, int64_t low, int64_t high, struct err *err)
+{
+    static const struct {
+        int64_t nr;
+        const char *words;
+    } parts[] = {{4, "a quarter of the range"}, {64, "a 64th of the range"},
+        {1024, "a 1024th of the range"}};
+    bool ok = true;
+
+    for (size_t k = 0; ok && k < ARRAY_SIZE(parts); k++) {
+        const int64_t top = low + (high - low + 1) / parts[k].nr - 1;
+
+        ok = top <= low + 1 ||
+             with_range(a, i, GEN_INTEGERS, "integers", low, top, parts[k].words, err);
+    }
+    return ok;
+}
+
 static bool try_integers(
     struct other_runs *a, unsigned i, int64_t low, int64_t high, struct err *err)
 {
-    struct gen same = {.kind = GEN_CONSTANT, .a = (double)(low + (high - low) / 2)};
-    struct gen order = {.kind = GEN_SORTED, .a = (double)low, .b = (double)high};
-    struct gen part = {
-        .kind = GEN_INTEGERS, .a = (double)low, .b = (double)(low + (high - low + 1) / 64 - 1)};
+    const int64_t middle = low + (high - low) / 2;
 
-    return with_contents(a, i, order,
-               arena_printf(a->arena, "sorted(%.0f, %.0f), in rising order", order.a, order.b),
-               err) &&
-           with_contents(
-               a, i, same, arena_printf(a->arena, "constant(%.0f), all the same", same.a), err) &&
-           (part.b <= part.a + 1 ||
-               with_contents(a, i, part,
-                   arena_printf(
-                       a->arena, "integers(%.0f, %.0f), a 64th of the range", part.a, part.b),
-                   err));
+    return with_range(a, i, GEN_SORTED, "sorted", low, high, "in rising order", err) &&
+           with_range(a, i, GEN_NEARLY_SORTED, "nearly_sorted", low, high,
+               "each up to a 64th of the range off", err) &&
+           with_contents(a, i, (struct gen){.kind = GEN_CONSTANT, .a = (double)middle},
+               arena_printf(a->arena, "constant(%lld), all the same", (long long)middle), err) &&
+           try_parts(a, i, low, high, err) &&
+           with_range(a, i, GEN_SKEWED, "skewed", low, high,
+               "80% in the lowest fifth, 80% of these in its lowest fifth, and so on", err);
 }
 
 static bool try_array(struct other_runs *a, unsigned i, const struct env *env, struct err *err)
@@ -188,6 +217,8 @@ static bool try_array(struct other_runs *a, unsigned i, const struct env *env, s
     const struct task_array *array = &a->c->task->arrays[i];
     const struct gen *gen = &array->gen;
     const int64_t low = bound(gen->a_int, gen->a, env), high = bound(gen->b_int, gen->b, env);
+    const struct gen runs = {.kind = GEN_RUNS, .a = 8};
+    const char *in_runs = "runs(8), successive numbers in eights, the eights in an order by lot";
     struct err ignored;
     uint64_t nr = 0;
 
@@ -197,20 +228,19 @@ static bool try_array(struct other_runs *a, unsigned i, const struct env *env, s
     case GEN_SORTED:
         if (!array_elems(array, env, &nr, &ignored) || nr < 2 || high <= low)
             return true;
-        return with_contents(a, i,
-            (struct gen){.kind = GEN_IOTA,
-                .a = (double)low,
-                .b = (double)((high - low) / (int64_t)(nr - 1))},
-            arena_printf(a->arena, "iota(%lld, %lld), evenly spaced", (long long)low,
-                (long long)((high - low) / (int64_t)(nr - 1))),
-            err);
+        return with_range(a, i, GEN_IOTA, "iota", low, (high - low) / (int64_t)(nr - 1),
+                   "evenly spaced", err) &&
+               with_range(a, i, GEN_SORTED_SKEWED, "sorted_skewed", low, high,
+                   "80% of the rise in the last fifth, and so on", err);
     case GEN_PERMUTATION:
-        return with_contents(
-            a, i, (struct gen){.kind = GEN_IOTA, .b = 1}, "iota(), which is 0, 1, 2, ...", err);
+        return with_contents(a, i, (struct gen){.kind = GEN_IOTA, .b = 1},
+                   "iota(), which is 0, 1, 2, ...", err) &&
+               with_contents(a, i, runs, in_runs, err);
     case GEN_IOTA:
         return low != 0 || high != 1 ||
-               with_contents(a, i, (struct gen){.kind = GEN_PERMUTATION},
-                   "permutation(), an order by lot", err);
+               (with_contents(a, i, (struct gen){.kind = GEN_PERMUTATION},
+                    "permutation(), an order by lot", err) &&
+                   with_contents(a, i, runs, in_runs, err));
     default:
         return true;
     }
@@ -234,12 +264,33 @@ static bool try_contents(struct other_runs *a, struct err *err)
     return ok;
 }
 
+/* ---- moves ---- */
+
+static bool try_moves(struct other_runs *a, struct err *err)
+{
+    struct moves_asked *moves = arena_alloc(a->arena, sizeof(*moves));
+    bool ok;
+
+    moves->nr = 0;
+    ok = a->c->explanation.nr_findings == 0 ||
+         moves_asked(a->c, workbench_chip(a->bench), a->seed, moves, err);
+    for (unsigned i = 0; ok && i < moves->nr; i++) {
+        struct candidate *made = &moves->items[i].made;
+
+        ok = run_candidate(a, a->c->task, made,
+            arena_printf(a->arena, "the move %s for %s (%s)", action_name(made->option.action),
+                moves->items[i].tool, made->option.what),
+            made->source, err);
+    }
+    return ok;
+}
+
 bool what_if_run(struct workbench *bench, const struct candidate *c, uint64_t seed,
     struct what_if *out, struct err *err)
 {
     struct other_runs a = {.bench = bench, .c = c, .seed = seed, .out = out, .arena = c->arena};
 
-    return try_sizes(&a, err) && try_tunes(&a, err) && try_contents(&a, err);
+    return try_moves(&a, err) && try_sizes(&a, err) && try_tunes(&a, err) && try_contents(&a, err);
 }
 
 /* ---- what they show ---- */
@@ -299,6 +350,9 @@ static void add_run(struct str *out, const struct profile *profile, const struct
     add_units(out, &profile->total, UNITS_SHOWN);
     if (inst > 0)
         str_addf(out, "; instructions %.3g", get(profile, METRIC_WARP_INST) / inst);
+    if (get(profile, METRIC_WARP_INST) > 0)
+        str_addf(out, ", of %.3g lanes",
+            get(profile, METRIC_THREAD_INST) / get(profile, METRIC_WARP_INST));
     if (loads > 0)
         str_addf(out, "; a load %.3g sectors", get(profile, METRIC_GLOBAL_LD_SECTORS) / loads);
     str_addf(out, "; L1 hits %.0f%%, L2 hits %.0f%%, DRAM %.3g MB", get(profile, METRIC_L1_HIT_PCT),
@@ -311,8 +365,8 @@ void what_if_print(
 {
     if (what->nr == 0)
         return;
-    str_add(out, markdown ? "\n### With other sizes, parameters and contents\n\n"
-                          : "\nWith other sizes, parameters and contents\n");
+    str_add(out, markdown ? "\n### With other code, sizes, parameters and contents\n\n"
+                          : "\nWith other code, sizes, parameters and contents\n");
     for (unsigned i = 0; i < what->nr; i++) {
         str_addf(out, markdown ? "- `%s`: " : "  %s: ", what->runs[i].change);
         add_run(out, what->runs[i].profile, c);
@@ -332,8 +386,9 @@ json_t *what_if_json(const struct what_if *what)
             if (counters_has(&profile->total, (enum metric)m) && !metric_is_cure((enum metric)m))
                 json_object_set_new(
                     metrics, metric_name((enum metric)m), json_real(get(profile, (enum metric)m)));
-        json_array_append_new(all, json_pack("{s:s, s:f, s:o}", "change", what->runs[i].change,
-                                       "time_ns", profile->time_ns, "metrics", metrics));
+        json_array_append_new(
+            all, json_pack("{s:s, s:f, s:o, s:s*}", "change", what->runs[i].change, "time_ns",
+                     profile->time_ns, "metrics", metrics, "source", what->runs[i].source));
     }
     return all;
 }

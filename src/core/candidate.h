@@ -88,7 +88,7 @@ struct finding {
     enum severity severity;
     unsigned line; /* of the candidate's source; 0 when it concerns the whole kernel */
     char text[FINDING_TEXT_BYTES];
-    double share;       /* of the time that is expected to be won, 0..0.97: for ranking */
+    double share;       /* of the time that is expected to be won, 0..0.999: for ranking */
     double left_ns;     /* of the launch (its group's longest) without the cause; 0: not known. Not
                            stored */
     struct limit left;  /* what limits it then. Not stored */

@@ -306,7 +306,7 @@ bool inputs_restyle(const struct task_array *array, const struct env *env, enum 
         return true;
     if (!set_range(&s, env, err))
         return false;
-    if (kind == GEN_PERMUTATION) {
+    if (gen_permutes(&array->gen)) {
         order_permutation(&s, elems);
         return true;
     }
@@ -318,7 +318,7 @@ bool inputs_restyle(const struct task_array *array, const struct env *env, enum 
             elem_set(elem, at, 0, (double)whole(&s, i, (int64_t)elem_get(elem, at, 0)));
         else if (elem_is_float(elem))
             elem_set(elem, at, 0, real(&s, i, elem_get(elem, at, 0)));
-        else if (kind == GEN_SORTED)
+        else if (gen_rises(&array->gen))
             elem_set_int(elem, at, 0, offset(&s, i, elem_get_int(elem, at, 0)));
         else
             elem_set_int(elem, at, 0, whole(&s, i, elem_get_int(elem, at, 0)));

@@ -42,34 +42,65 @@ static int64_t whole(uint64_t seed, uint64_t i, const struct value_range *r)
     return (int64_t)((uint64_t)r->a_int + (span ? bits % span : bits));
 }
 
+/* log(1/5) / log(4/5): of a share to this power, 80% are below a fifth, and so on ("self-similar";
+ * Gray and others, Quickly generating billion-record synthetic databases, SIGMOD 1994). */
+#define SKEW 7.212567
+
+/* The whole number at a share of the range, 0 to 1. */
+static int64_t at_share(const struct value_range *r, double share)
+{
+    const double span = (double)r->b_int - (double)r->a_int, at = floor(span * share);
+
+    return at >= span ? r->b_int
+           : at <= 0  ? r->a_int
+                      : (int64_t)((uint64_t)r->a_int + (uint64_t)at);
+}
+
+static int64_t skewed(uint64_t seed, uint64_t i, const struct value_range *r)
+{
+    return at_share(r, pow(unit(rng_mix(seed, i)), SKEW));
+}
+
+static int64_t nearly_sorted(uint64_t seed, uint64_t i, uint64_t n, const struct value_range *r)
+{
+    return at_share(r, ((double)i + 0.5) / (double)n + (unit(rng_mix(seed, i)) - 0.5) / 32);
+}
+
+static int64_t sorted_skewed(uint64_t i, uint64_t n, const struct value_range *r)
+{
+    return i == n - 1 && i > 0 ? r->b_int : at_share(r, pow((double)i / (double)n, SKEW));
+}
+
 /* Element i of n lies within half a step of its place on the straight line from a to b, so values
  * rise, and steps vary between nothing and twice the mean. */
 static int64_t sorted(uint64_t seed, uint64_t i, uint64_t n, const struct value_range *r)
 {
-    double span = (double)r->b_int - (double)r->a_int, at;
-
     if (i == 0)
         return r->a_int;
     if (i == n - 1)
         return r->b_int;
-    at = ((double)i - 0.5 + unit(rng_mix(seed, i))) / (double)(n - 1);
-    at = floor(span * at);
-    return at >= span ? r->b_int : (int64_t)((uint64_t)r->a_int + (uint64_t)at);
+    return at_share(r, ((double)i - 0.5 + unit(rng_mix(seed, i))) / (double)(n - 1));
 }
 
-static void fill_permutation(enum elem elem, uint64_t seed, void *elems, uint64_t nr)
+/* In runs of `run`; what is left over after the last whole run stays where it is. */
+static void fill_permutation(enum elem elem, uint64_t seed, uint64_t run, void *elems, uint64_t nr)
 {
     size_t bytes = elem_bytes(elem);
     unsigned char *at = elems, swap[8];
 
     for (uint64_t i = 0; i < nr; i++)
         elem_set_int(elem, elems, i, (int64_t)i);
-    for (uint64_t i = nr; i > 1; i--) { /* Fisher and Yates */
+    for (uint64_t i = nr / run; i > 1; i--) { /* Fisher and Yates */
         uint64_t j = rng_mix(seed, i) % i;
 
-        memcpy(swap, at + j * bytes, bytes);
-        memcpy(at + j * bytes, at + (i - 1) * bytes, bytes);
-        memcpy(at + (i - 1) * bytes, swap, bytes);
+        for (uint64_t k = 0; k < run; k++) {
+            unsigned char *one = at + (j * run + k) * bytes,
+                          *other = at + ((i - 1) * run + k) * bytes;
+
+            memcpy(swap, one, bytes);
+            memcpy(one, other, bytes);
+            memcpy(other, swap, bytes);
+        }
     }
 }
 
@@ -90,7 +121,11 @@ static bool get_range(
             return false;
         r->b = (double)r->b_int;
     }
-    if ((gen->kind == GEN_INTEGERS || gen->kind == GEN_SORTED) && r->a_int > r->b_int)
+    if (gen->kind == GEN_RUNS && r->a_int < 1)
+        return err_set(err, "runs of %" PRId64 " elements; expected at least 1", r->a_int);
+    if ((gen->kind == GEN_INTEGERS || gen_rises(gen) || gen->kind == GEN_SKEWED ||
+            gen->kind == GEN_NEARLY_SORTED) &&
+        r->a_int > r->b_int)
         return err_set(err,
             "the range %" PRId64 "..%" PRId64 " is empty; expected the smaller "
             "one first",
@@ -139,6 +174,15 @@ static void fill_one(const struct task_array *array, const struct value_range *r
     case GEN_SORTED:
         elem_set_int(elem, at, 0, sorted(seed, i, nr, &own));
         break;
+    case GEN_SKEWED:
+        elem_set_int(elem, at, 0, skewed(seed, i, &own));
+        break;
+    case GEN_NEARLY_SORTED:
+        elem_set_int(elem, at, 0, nearly_sorted(seed, i, nr, &own));
+        break;
+    case GEN_SORTED_SKEWED:
+        elem_set_int(elem, at, 0, sorted_skewed(i, nr, &own));
+        break;
     case GEN_CONSTANT:
         elem_set(elem, at, 0, own.a);
         break;
@@ -170,8 +214,8 @@ bool inputs_fill(const struct task_array *array, const struct env *env, const ch
         return fill_file(array, folder, elems, nr, err);
     if (!get_range(gen, env, &r, err))
         return err_wrap(err, "%s", array->name);
-    if (gen->kind == GEN_PERMUTATION) {
-        fill_permutation(elem, seed, elems, nr);
+    if (gen_permutes(gen)) {
+        fill_permutation(elem, seed, gen->kind == GEN_RUNS ? (uint64_t)r.a_int : 1, elems, nr);
         return true;
     }
     if (fill_floats(array, &r, seed, scale, elems, nr))

@@ -30,17 +30,23 @@ enum role { ROLE_IN, ROLE_OUT, ROLE_INOUT, ROLE_TEMP };
  *   normal(a, b)       mean a, deviation b
  *   integers(a, b)     whole numbers a..b inclusive   (default for integer types: integers(0, 9))
  *   sorted(a, b)       integers(a, b), in rising order; first is a and last is b (CSR offsets)
- *   permutation()      of 0..n-1
- *   constant(a)        all equal a
- *   iota(a, b)         a + b*i (default: iota(0, 1))
- *   file("x.npy")      a NumPy file, beside the kernel file; used at the timed size only. At other
- *                      sizes the type's default holds, or g of file("x.npy", g) */
+ *   skewed(a, b)       integers(a, b), small ones far more often: 80% in the lowest fifth of the
+ * range, 80% of these in its lowest fifth, and so on nearly_sorted(a, b)  rising from a to b, each
+ * up to a 64th of the range off sorted_skewed(a, b)  as sorted; 80% of the rise in the last fifth,
+ * and so on (uneven segments) permutation()      of 0..n-1 runs(k)            of 0..n-1, in runs of
+ * k that rise by one constant(a)        all equal a iota(a, b)         a + b*i (default: iota(0,
+ * 1)) file("x.npy")      a NumPy file, beside the kernel file; used at the timed size only. At
+ * other sizes the type's default holds, or g of file("x.npy", g) */
 enum gen_kind {
     GEN_UNIFORM,
     GEN_NORMAL,
     GEN_INTEGERS,
     GEN_SORTED,
+    GEN_SKEWED,
+    GEN_NEARLY_SORTED,
+    GEN_SORTED_SKEWED,
     GEN_PERMUTATION,
+    GEN_RUNS,
     GEN_CONSTANT,
     GEN_IOTA,
     GEN_FILE,
@@ -54,6 +60,11 @@ struct gen {
     const char *path;            /* GEN_FILE */
     const struct gen *elsewhere; /* GEN_FILE; NULL: the type's default */
 };
+
+/* Contents that rise from the first argument to the second, as offsets do. */
+bool gen_rises(const struct gen *gen);
+/* Contents that hold each of 0..n-1 once, in an order by lot. */
+bool gen_permutes(const struct gen *gen);
 
 /* The generator of an input without `=`, and of file("x.npy") away from the timed size. */
 struct gen gen_default(enum elem elem);

@@ -25,11 +25,25 @@ static const struct {
     {"normal", GEN_NORMAL, 2, 2, false},
     {"integers", GEN_INTEGERS, 2, 2, true},
     {"sorted", GEN_SORTED, 2, 2, true},
+    {"skewed", GEN_SKEWED, 2, 2, true},
+    {"nearly_sorted", GEN_NEARLY_SORTED, 2, 2, true},
+    {"sorted_skewed", GEN_SORTED_SKEWED, 2, 2, true},
     {"permutation", GEN_PERMUTATION, 0, 0, true},
+    {"runs", GEN_RUNS, 1, 1, true},
     {"constant", GEN_CONSTANT, 1, 1, false},
     {"iota", GEN_IOTA, 0, 2, false},
     {"file", GEN_FILE, 1, 1, false},
 };
+
+bool gen_rises(const struct gen *gen)
+{
+    return gen->kind == GEN_SORTED || gen->kind == GEN_SORTED_SKEWED;
+}
+
+bool gen_permutes(const struct gen *gen)
+{
+    return gen->kind == GEN_PERMUTATION || gen->kind == GEN_RUNS;
+}
 
 struct gen gen_default(enum elem elem)
 {

@@ -12,7 +12,8 @@
 
 /* A smaller share of the time is not worth a finding. */
 static const double LEAST_SHARE = 0.07;
-static const double MOST_SHARE = 0.97;
+/* What a tool estimates to be won; what the model of time may say. */
+static const double MOST_SHARE = 0.97, MOST_MODELLED = 0.999;
 enum { MOST_PER_TOOL = 2, MOST_GROUPS = 8 };
 
 #define NEEDS(...)                                                                                 \
@@ -437,6 +438,7 @@ struct finding *finding_add(const struct tool_input *in, struct finding_list *ou
     enum severity severity, unsigned line, double share)
 {
     struct finding *finding = &out->findings[out->nr], *same = at_line(out, line);
+    const double most = has_cure(in, out->tool) ? MOST_MODELLED : MOST_SHARE;
 
     if (out->wanted) {
         const enum cure cure = metric_cure(out->tool->without);
@@ -446,7 +448,7 @@ struct finding *finding_add(const struct tool_input *in, struct finding_list *ou
     }
     share = share_won(in, out->tool, share);
     if (same && share >= LEAST_SHARE && !in->whole) {
-        same->share = fmin(same->share + share * in->group.share, MOST_SHARE);
+        same->share = fmin(same->share + share * in->group.share, most);
         return NULL;
     }
     if (!(share >= LEAST_SHARE) || out->nr == TOOLS_MAX_FINDINGS ||
@@ -456,7 +458,7 @@ struct finding *finding_add(const struct tool_input *in, struct finding_list *ou
     *finding = (struct finding){.tool = out->tool->name,
         .severity = severity,
         .line = line,
-        .share = fmin(share * in->group.share, MOST_SHARE),
+        .share = fmin(share * in->group.share, most),
         .launch = in->group.name};
     if (in->roofline_share > 0) {
         finding->share = fmin(finding->share, 1 - in->roofline_share);

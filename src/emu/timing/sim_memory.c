@@ -138,6 +138,27 @@ static unsigned sectors_needed(const struct sim_memory *s, const struct trace_ac
                : a->nr_sectors;
 }
 
+/* Under SCATTER: sectors that an access would have been the first to touch, and does not. Accesses
+ * to the rest of the same sectors touch others then: what is used at all still comes from memory
+ * once. */
+static uint32_t firsts_left(
+    const struct sim_memory *s, const struct sim_block *block, const struct trace_access *a)
+{
+    uint32_t left = 0;
+
+    for (unsigned i = sectors_needed(s, a); i < a->nr_sectors; i++)
+        left += (block->trace->sectors[a->first + i] & TRACE_FIRST) != 0;
+    return left;
+}
+
+/* Is it the first touch of a sector, of its own or of one that an earlier access left? */
+static bool takes_first(uint64_t entry, uint32_t *left, bool *other)
+{
+    *other = (entry & TRACE_FIRST) == 0 && *left > 0;
+    *left -= *other;
+    return *other || (entry & TRACE_FIRST) != 0;
+}
+
 /* What L2's other half adds to a first read, where the latency does not have it already. */
 static double far_half(const struct sim_memory *s, const struct buffer_traffic *of)
 {
@@ -175,14 +196,14 @@ static double load_global(struct sim_memory *s, const struct sim_block *block,
     now = translated(s, a, now);
     for (unsigned i = 0; i < sectors_needed(s, a); i++) {
         uint64_t entry = block->trace->sectors[a->first + i], sector = TRACE_SECTOR(entry);
-        bool hit = false, first = (entry & TRACE_FIRST) != 0;
+        bool hit = false, other, first = takes_first(entry, &debt->unread, &other);
         double own, *ready = &own;
 
         if (spared && !first && s->in->cured & SPARED(REPEATS))
             continue;
         if ((entry & TRACE_SHARED) == 0)
             sector += block->space;
-        if (!a->past_l1)
+        if (!a->past_l1 && !other)
             ready = l1_sector(&s->l1, sector, now, &hit);
         hit = hit || (s->in->cured & SPARED(MISSES) && !first);
         s->out->l1_lookups++;
@@ -211,6 +232,7 @@ static double load_global(struct sim_memory *s, const struct sim_block *block,
         }
         done = later(done, *ready);
     }
+    debt->unread += firsts_left(s, block, a);
     return done;
 }
 
@@ -240,12 +262,15 @@ static double lone_store(const struct trace_access *a)
 static void store_global(
     struct sim_memory *s, const struct sim_block *block, const struct trace_access *a, double now)
 {
+    struct debt *debt = &s->debts[a->traffic];
     const double share = a->traffic ? s->in->traffic->of[a->traffic - 1].write : 0;
 
     for (unsigned i = 0; i < sectors_needed(s, a); i++) {
         const uint64_t *sectors = &block->trace->sectors[a->first];
         uint64_t entry = sectors[i];
-        if ((entry & TRACE_FIRST) == 0 && a->space != PTX_LOCAL && s->in->cured & SPARED(REWRITES))
+        bool other, first = takes_first(entry, &debt->unwritten, &other);
+
+        if (!first && a->space != PTX_LOCAL && s->in->cured & SPARED(REWRITES))
             continue;
         bool hit, paired = is_paired(block, a, i) || sectors_needed(s, a) < a->nr_sectors;
 
@@ -254,9 +279,10 @@ static void store_global(
         s->out->l2_sectors++;
         if (a->space == PTX_LOCAL) /* written back only when evicted: stays in L1 */
             *l1_sector(&s->l1, TRACE_SECTOR(entry) + block->space, now, &hit) = now;
-        else if ((entry & TRACE_FIRST) != 0)
-            write_dram(s, &s->debts[a->traffic], share, now);
+        else if (first)
+            write_dram(s, debt, share, now);
     }
+    debt->unwritten += firsts_left(s, block, a);
     /* Stores wait in queues, not in warps. When the queues are full, later accesses wait. */
     s->lsu_free = later(s->lsu_free, later(s->l2_free, s->dram_free) - STORE_QUEUE);
 }
@@ -462,7 +488,8 @@ static double access_one(struct sim_memory *s, const struct sim_block *block,
     if (a->space != PTX_SHARED && !a->is_atomic && !a->is_write) {
         start = later(s->lsu_free, now);
         now = load_in_stages(s, block, a, now);
-        return s->in->cured & SPARED(LATENCY) ? start + s->chip->lat_l1 : now;
+        return s->in->cured & SPARED(LATENCY) && a->space != PTX_LOCAL ? start + s->chip->lat_l1
+                                                                       : now;
     }
     start = spared ? now : sim_lsu_enter(s, now, sim_lsu_cycles(s, a));
     if (a->space == PTX_SHARED)

@@ -31,6 +31,8 @@ static inline double sooner(double a, double b)
  * translated, 0: not yet asked for. */
 struct debt {
     double first, late, again, again_late, write, translated;
+    /* under SCATTER: first touches that narrower accesses left to later ones */
+    uint32_t unread, unwritten;
 };
 
 struct sim_phase {

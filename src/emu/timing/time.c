@@ -229,20 +229,22 @@ static double grid_scale(const struct time_model *m)
     return m->sim.simulated_blocks > 0 ? (double)m->blocks / m->sim.simulated_blocks : 0;
 }
 
-/* The share of the sectors, of those that blocks touch, that hold what they ask for. */
+/* The share of what DRAM moves, at most, that holds what blocks ask for. Several may ask for parts
+ * of one sector: what all blocks need together counts. */
 static double needed_share(const struct time_model *m)
 {
-    double needed = 0, touched = 0;
+    const double moved = m->traffic.reads + m->traffic.writes;
+    double needed = 0;
 
     for (unsigned i = 0; i < m->listener->nr_traces; i++) {
         const struct block_trace *trace = m->listener->traces[i];
 
-        touched += (double)(trace->nr_read + trace->nr_written);
         for (size_t a = 0; a < trace->nr_accesses; a++)
             if (trace->accesses[a].space == PTX_GLOBAL)
                 needed += trace->accesses[a].ideal;
     }
-    return touched > 0 ? fmin(1, needed / touched) : 1;
+    needed *= (double)m->blocks / fmax(1, m->listener->nr_traces);
+    return moved > 0 ? fmin(1, needed / moved) : 1;
 }
 
 /* The least time for what DRAM and L2 move, in cycles. */

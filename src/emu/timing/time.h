@@ -300,6 +300,14 @@ struct traffic time_traffic(const struct time_listener *listener, double drawn, 
  * of other buffers what they do not push out. */
 void time_leave_in_l2(const struct traffic *traffic, const struct emu_run *run);
 
+/* chain[pc], true where a special function is executed, becomes true too where an instruction only
+ * brings a function's argument into range or only works on results and numbers: what an exact
+ * exponential has around the one instruction. */
+void special_chain(const struct program *program, bool *chain);
+/* bare[pc]: an approximate function with nothing around it. */
+void special_bare(
+    const struct program *program, const bool *special, const bool *chain, bool *bare);
+
 /* --- what the model can take away: see time_cures.c --- */
 
 #define SPARED(cure) (1u << CURE_##cure)

@@ -24,6 +24,9 @@ struct pc_sectors {
     double accesses, all, first, ideal;
 };
 
+/* Beside SPARED bits: the addresses of accesses to shared memory. */
+enum { SHARED_ADDRESSES = 1 << NR_CURES };
+
 /* What a launch does, in shares of its instructions, accesses and waiting. */
 struct doings {
     double slots; /* of issue, all */
@@ -296,16 +299,61 @@ static bool matters(const struct time_model *m, const struct doings *d, enum cur
     return false;
 }
 
-/* What is not accessed needs no address. */
+/* What is not accessed needs no address, for which a multiplication and an addition are enough. */
 static double part_of_overhead(const struct doings *d, unsigned cured)
 {
     const double accesses = d->local + d->shared + d->global;
+    const double each = accesses > 0 && d->overhead > 0 ? fmin(1 / accesses, 2 / d->overhead) : 0;
 
     if (cured & SPARED(TILED))
-        return 1 - d->rereads;
+        return 1 - d->rereads * d->global * each;
     if (cured & SPARED(NARROW))
         return d->width;
+    if (cured & SHARED_ADDRESSES)
+        return 1 - d->shared * each;
     return cured & SPARED(LOCAL) && accesses > 0 ? 1 - d->local / accesses : 1;
+}
+
+/* By pc; heap memory. */
+struct specials {
+    bool *functions, *chain, *bare;
+};
+
+static struct specials specials_of(const struct time_model *m)
+{
+    const struct program *program = m->run->program;
+    const size_t nr = program->nr_insts + 1;
+    struct specials s = {.functions = xcalloc(nr, sizeof(*s.functions)),
+        .chain = xcalloc(nr, sizeof(*s.chain)),
+        .bare = xcalloc(nr, sizeof(*s.bare))};
+
+    for (uint32_t pc = 0; pc < program->nr_insts; pc++)
+        s.chain[pc] = s.functions[pc] = is_special(&m->costs[pc], &program->info[pc]);
+    special_chain(program, s.chain);
+    special_bare(program, s.functions, s.chain, s.bare);
+    return s;
+}
+
+/* A function with all that makes it exact becomes one multiply-add. One that is approximate already
+ * becomes six: two bring the argument into range, three are a polynomial, one scales; or two make a
+ * first guess of a root, and four two steps of Newton's. */
+static void spare_special(
+    const struct time_model *m, const struct specials *s, uint32_t pc, struct pc_cost *cost)
+{
+    const uint16_t insts = s->bare[pc] ? 6 : 1;
+
+    if (!s->functions[pc]) {
+        cost->free = cost->free || s->chain[pc];
+        return;
+    }
+    *cost = (struct pc_cost){.pipe = PIPE_FMA,
+        .pipe_cycles = insts,
+        .slots = insts,
+        .part = 1,
+        .latency = (uint16_t)(insts * m->chip->lat_alu),
+        .reason = STALL_WAIT,
+        .head = cost->head,
+        .guard = cost->guard};
 }
 
 /* What the instructions cost under a cure. */
@@ -321,7 +369,11 @@ static struct pc_cost *cured_costs(
         .latency = (uint16_t)m->chip->lat_alu,
         .reason = STALL_WAIT};
 
+    struct specials specials = {0};
+
     memcpy(costs, m->costs, nr * sizeof(*costs));
+    if (cured & SPARED(SPECIAL))
+        specials = specials_of(m);
     for (uint32_t pc = 0; pc < nr; pc++) {
         const struct inst_info *info = &m->run->program->info[pc];
         struct pc_cost *cost = &costs[pc];
@@ -329,8 +381,7 @@ static struct pc_cost *cured_costs(
 
         if (cost->free)
             continue;
-        if ((cured & SPARED(SPECIAL) && is_special(cost, info)) ||
-            (cured & SPARED(FP64) && cost->pipe == PIPE_FP64)) {
+        if (cured & SPARED(FP64) && cost->pipe == PIPE_FP64) {
             *cost = as_fma;
             cost->head = before.head;
             cost->guard = before.guard;
@@ -339,6 +390,8 @@ static struct pc_cost *cured_costs(
                      (cured & SPARED(FP64) && info->class == PTX_CLASS_CONVERT && is_wide(info)) ||
                      (cured & SPARED(OVERHEAD) && is_overhead(info)) ||
                      (cured & SPARED(LOOPS) && d->loops[pc]);
+        if (cured & SPARED(SPECIAL))
+            spare_special(m, &specials, pc, cost);
         if (cured & SPARED(SHORT) && (cost->lsu || cost->pipe == PIPE_XU))
             cost->latency = (uint16_t)m->chip->lat_alu;
         if (cured & (info->is_load ? SPARED(REPEATS) : SPARED(REWRITES)))
@@ -348,6 +401,9 @@ static struct pc_cost *cured_costs(
         if (cured & SPARED(NARROW))
             cost->part *= (float)part_of_width(d, info, pc);
     }
+    free(specials.functions);
+    free(specials.chain);
+    free(specials.bare);
     return costs;
 }
 
@@ -393,6 +449,23 @@ static unsigned taken_away(enum cure cure)
     }
 }
 
+/* The same under a cure. Warps that need less may get in each other's way: of shared memory, with
+ * its addresses and without them, the better counts. */
+static double cycles_without(
+    const struct time_model *m, const struct doings *d, enum cure cure, struct limit *limit)
+{
+    const double cycles = cured_cycles(m, d, taken_away(cure), limit);
+    struct limit other;
+
+    if (cure != CURE_SHARED)
+        return cycles;
+    const double more = cured_cycles(m, d, SPARED(SHARED) | SHARED_ADDRESSES, &other);
+
+    if (more < cycles)
+        *limit = other;
+    return fmin(cycles, more);
+}
+
 void time_cures(
     const struct time_model *m, double ramp_ns, uint32_t cures, struct counters *counters)
 {
@@ -409,7 +482,7 @@ void time_cures(
             struct limit *left = &counters->left[c];
 
             before = before > 0 ? before : cured_cycles(m, &d, 0, left);
-            share = fmin(1, cured_cycles(m, &d, taken_away((enum cure)c), left) / before);
+            share = fmin(1, cycles_without(m, &d, (enum cure)c, left) / before);
         }
         counters_set(counters, cure_metric((enum cure)c), ramp_ns + share * now, PROV_MODELLED);
     }

@@ -127,6 +127,64 @@ static void test_sorted(void **state)
     arena_destroy(arena);
 }
 
+/* Four fifths of the values lie in the lowest fifth of the range, and four fifths of these in its
+ * lowest fifth. */
+static void test_skewed(void **state)
+{
+    const int32_t *x = fill(wholes(ELEM_I32, GEN_SKEWED, 100, 2599), 4, 1, NR);
+    int fifth = 0, part = 0;
+
+    (void)state;
+    for (int i = 0; i < NR; i++) {
+        assert_true(x[i] >= 100 && x[i] <= 2599);
+        fifth += x[i] < 600;
+        part += x[i] < 200;
+    }
+    assert_true(abs(fifth - NR * 4 / 5) < 300);
+    assert_true(abs(part - NR * 16 / 25) < 300);
+}
+
+static void test_nearly_sorted(void **state)
+{
+    const int32_t *x = fill(wholes(ELEM_I32, GEN_NEARLY_SORTED, 0, 6399), 4, 1, 6400);
+    int falls = 0;
+
+    (void)state;
+    for (int i = 0; i < 6400; i++) {
+        assert_true(x[i] >= 0 && x[i] <= 6399 && abs(x[i] - i) <= 101);
+        falls += i > 0 && x[i] < x[i - 1];
+    }
+    assert_true(falls > 2000);
+}
+
+static void test_sorted_skewed(void **state)
+{
+    const int32_t *x = fill(wholes(ELEM_I32, GEN_SORTED_SKEWED, 0, 10000), 4, 1, 1001);
+
+    (void)state;
+    assert_int_equal(x[0], 0);
+    assert_int_equal(x[1000], 10000);
+    for (int i = 0; i < 1000; i++)
+        assert_true(x[i] <= x[i + 1]);
+    assert_true(abs(x[800] - 2000) < 50 && abs(x[640] - 400) < 20);
+}
+
+static void test_runs(void **state)
+{
+    const int32_t *x = fill(wholes(ELEM_I32, GEN_RUNS, 8, 0), 3, 1, 1003);
+    bool seen[1003] = {false};
+    int moved = 0;
+
+    (void)state;
+    for (int i = 0; i < 1003; i++) {
+        assert_true(x[i] >= 0 && x[i] < 1003 && !seen[x[i]]);
+        seen[x[i]] = true;
+        moved += x[i] != i;
+        assert_true(i % 8 == 0 || i >= 1000 || x[i] == x[i - 1] + 1);
+    }
+    assert_true(moved > 900);
+}
+
 static void test_permutation(void **state)
 {
     const uint16_t *x = fill(wholes(ELEM_U16, GEN_PERMUTATION, 0, 0), 3, 1, 1000);
@@ -262,6 +320,10 @@ int main(void)
         cmocka_unit_test(test_scale),
         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_sorted),
+        cmocka_unit_test(test_skewed),
+        cmocka_unit_test(test_nearly_sorted),
+        cmocka_unit_test(test_sorted_skewed),
+        cmocka_unit_test(test_runs),
         cmocka_unit_test(test_permutation),
         cmocka_unit_test(test_iota),
         cmocka_unit_test(test_structs),
