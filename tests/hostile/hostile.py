@@ -17,12 +17,13 @@ import sys
 import tempfile
 import time
 
+import ends
 import kernels
 import outside
 import replies
 import tools
 
-GROUPS = (outside, tools, replies, kernels)
+GROUPS = (outside, ends, tools, replies, kernels)
 
 
 class Failed(Exception):
