@@ -18,12 +18,13 @@ import tempfile
 import time
 
 import ends
+import inputs
 import kernels
 import outside
 import replies
 import tools
 
-GROUPS = (outside, ends, tools, replies, kernels)
+GROUPS = (outside, ends, inputs, tools, replies, kernels)
 
 
 class Failed(Exception):
