@@ -181,6 +181,7 @@ static void server_main(int control, const struct common *common)
     setpgid(0, 0); /* an interrupt from the terminal goes to the program, which ends us */
     signal(SIGCHLD, SIG_IGN); /* so that no zombies remain */
     arrange_files(control);
+    mem_use_large_pages();
     wait_for_calls(common);
     _exit(0);
 }
