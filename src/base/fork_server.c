@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -19,8 +18,6 @@
 #include <unistd.h>
 
 enum { CONTROL_FD = 3, CALL_FD = 4, LISTEN_MS = 50 };
-
-static atomic_bool interrupted; /* lock-free, so that a signal handler may set it */
 
 struct fork_server {
     pid_t pid;
@@ -184,6 +181,7 @@ static void server_main(int control, const struct common *common)
     setpgid(0, 0); /* an interrupt from the terminal goes to the program, which ends us */
     signal(SIGCHLD, SIG_IGN); /* so that no zombies remain */
     arrange_files(control);
+    mem_use_large_pages();
     wait_for_calls(common);
     _exit(0);
 }
@@ -243,18 +241,13 @@ static bool gone(struct err *err)
     return err_set(err, "the process that starts children is gone (out of memory?); start again");
 }
 
-void fork_server_interrupt(void)
-{
-    atomic_store(&interrupted, true);
-}
-
 /* False: an interrupt came before the answer. */
 static bool wait_for_answer(int fd, struct err *err)
 {
     struct pollfd answer = {.fd = fd, .events = POLLIN};
 
     do {
-        if (atomic_load(&interrupted))
+        if (atomic_load(proc_interrupted()))
             return err_set(err, "interrupted");
     } while (poll(&answer, 1, LISTEN_MS) <= 0);
     return true;

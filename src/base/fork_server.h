@@ -30,12 +30,9 @@ struct fork_server *fork_server_create(
 void fork_server_destroy(struct fork_server *server);
 
 /* Runs the body on the bytes in a child with limits. False with err: the server is gone, or could
- * not start a child, or fork_server_interrupt was called. */
+ * not start a child, or proc_interrupt was called (base/proc.h): "interrupted", within some
+ * milliseconds. */
 bool fork_server_call(struct fork_server *server, const void *input, size_t bytes,
     struct proc_result *result, struct err *err);
-
-/* Ends all calls of this process, those that run and those to come, within some milliseconds:
- * fork_server_call gives false, "interrupted". Fine in a signal handler. */
-void fork_server_interrupt(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -29,6 +30,24 @@ void mem_keep(void)
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that glibc takes */
     mallopt(M_TRIM_THRESHOLD, 512 << 20);
+#endif
+}
+
+void mem_use_large_pages(void)
+{
+#ifdef __GLIBC__
+    enum { BYTES = 24 << 20, PAGE = 2 << 20 }; /* less than is mapped apart from the heap */
+    char *const before = sbrk(0), *from, *end;
+    void *volatile all;
+
+    mem_keep();
+    mallopt(M_ARENA_MAX, 1); /* threads of libraries, too, take of this heap */
+    all = malloc(BYTES);     /* the heap grows, and nothing of it is touched */
+    free(all);
+    end = sbrk(0);
+    from = before + (PAGE - (uintptr_t)before % PAGE) % PAGE;
+    if (from < end)
+        madvise(from, (size_t)(end - from), MADV_HUGEPAGE); /* where not, pages are small */
 #endif
 }
 

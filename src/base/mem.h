@@ -9,6 +9,10 @@
 /* Memory that was freed stays with the process, for programs that take and free much again and
  * again: pages that come anew must be cleared. */
 void mem_keep(void);
+/* The next megabytes of the heap are large pages where the system has them, also in the children of
+ * this process: for a process whose children compute for some milliseconds each, of which small
+ * pages would take a sixth. */
+void mem_use_large_pages(void);
 
 void mem_die(size_t bytes) __attribute__((noreturn)); /* that end */
 void *xmalloc(size_t bytes);

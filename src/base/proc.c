@@ -42,6 +42,12 @@ enum {
     WATCH_MS = 20
 };
 
+/* What a child tells us. */
+struct child_word {
+    volatile bool unsafe;   /* the sandbox could not be set up */
+    volatile pid_t program; /* the process of argv; 0: it has not begun */
+};
+
 /* What a child runs: argv, or body with input. */
 struct child_job {
     const char *const *argv;
@@ -51,7 +57,7 @@ struct child_job {
     const struct proc_limits *limits;
     int output[2], errors[2];            /* pipes: read end, write end */
     uint64_t data_bytes, resident_bytes; /* ours at the fork */
-    volatile bool *unsafe; /* in memory that the child shares: the sandbox could not be set up */
+    struct child_word *word;             /* in memory that the child shares */
 };
 
 /* The parent's view of a running child. */
@@ -119,7 +125,7 @@ static void need(const struct child_job *job, bool safe)
 {
     if (safe || sandbox_waived())
         return;
-    *job->unsafe = true;
+    job->word->unsafe = true;
     _exit(126);
 }
 
@@ -184,25 +190,80 @@ static void add_environment(int fd)
         putenv(at);
 }
 
+static void die_with(pid_t parent, int signal)
+{
+    prctl(PR_SET_PDEATHSIG, signal);
+    if (getppid() != parent)
+        _exit(126); /* the parent died before prctl */
+}
+
+static void end_group(int number)
+{
+    (void)number;
+    kill(0, SIGKILL);
+}
+
+/* Returns in a new process, which becomes a program. This one stays as the keeper of their group,
+ * outside of the program's sandbox: the program's descendants, too, end when the parent dies. It
+ * ends as the program does. */
+static void keep_group(const struct child_job *job, pid_t parent)
+{
+    const pid_t keeper = getpid();
+    int status = 0;
+    pid_t pid;
+
+    signal(SIGTERM, end_group);
+    die_with(parent, SIGTERM);
+    pid = fork();
+    if (pid == 0) {
+        signal(SIGTERM, SIG_DFL);
+        die_with(keeper, SIGKILL);
+        return;
+    }
+    if (pid < 0)
+        dprintf(job->errors[1], "cannot start a process: %s\n", strerror(errno));
+    syscall(SYS_close_range, 0u, ~0u, 0);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    limit(RLIMIT_CORE, 0);
+    if (WIFSIGNALED(status))
+        raise(WTERMSIG(status));
+    _exit(pid < 0 ? 127 : WEXITSTATUS(status));
+}
+
 static void child(const struct child_job *job, pid_t parent)
 {
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(126); /* the parent died before prctl */
     reset_signals();
+    if (job->argv)
+        keep_group(job, parent);
+    else
+        die_with(parent, SIGKILL);
     if (job->argv && job->limits->env_fd > 0)
         add_environment(job->limits->env_fd);
     arrange_files(job);
     set_limits(job);
     if (job->body)
         _exit(job->body(BODY_FD, job->input));
+    job->word->program = getpid();
     execvp(job->argv[0], (char *const *)(uintptr_t)job->argv);
     dprintf(STDERR_FILENO, "%s: %s\n", job->argv[0], strerror(errno));
     _exit(127);
 }
 
 /* ---- the parent ---- */
+
+static atomic_bool interrupted; /* lock-free, so that a signal handler may set it */
+
+void proc_interrupt(void)
+{
+    atomic_store(&interrupted, true);
+}
+
+const atomic_bool *proc_interrupted(void)
+{
+    return &interrupted;
+}
 
 static void kill_child(struct watch *watch, enum proc_end why)
 {
@@ -219,13 +280,14 @@ static void check_limits(struct watch *watch)
     const struct proc_limits *limits = watch->job->limits;
     const double elapsed_s = (double)(clock_ns() - watch->start_ns) * 1e-9;
     const uint64_t before = watch->job->body ? watch->job->resident_bytes : 0;
+    const pid_t process = watch->job->argv ? watch->job->word->program : watch->pid;
     uint64_t resident, data;
 
     if (limits->time_s > 0 && elapsed_s > limits->time_s)
         kill_child(watch, PROC_DEADLINE);
     if (limits->stop && atomic_load(limits->stop))
         kill_child(watch, PROC_STOPPED);
-    if (limits->memory_bytes && memory_of(watch->pid, &resident, &data) &&
+    if (limits->memory_bytes && process > 0 && memory_of(process, &resident, &data) &&
         resident > before + limits->memory_bytes)
         kill_child(watch, PROC_MEMORY);
 }
@@ -367,16 +429,16 @@ static bool run_job(struct child_job *job, struct proc_result *result, struct er
 
 static bool start(struct child_job *job, struct proc_result *result, struct err *err)
 {
-    const size_t bytes = sizeof(*job->unsafe);
+    const size_t bytes = sizeof(*job->word);
     void *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     bool ok;
 
     *result = (struct proc_result){0};
     if (shared == MAP_FAILED)
         return err_errno(err, "cannot start a process");
-    job->unsafe = shared;
+    job->word = shared;
     ok = run_job(job, result, err);
-    if (ok && *job->unsafe)
+    if (ok && job->word->unsafe)
         result->end = PROC_UNSAFE;
     munmap(shared, bytes);
     return ok;

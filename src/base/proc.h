@@ -40,7 +40,7 @@ struct proc_limits {
      * program's environment and are never in the caller's own memory; 0: none. */
     int env_fd;
     const atomic_bool
-        *stop; /* once another thread sets it, the child ends: PROC_STOPPED; or NULL */
+        *stop; /* once it is set, the child ends within 20 ms: PROC_STOPPED; or NULL */
 };
 
 enum proc_end {
@@ -65,6 +65,11 @@ void proc_result_finish(struct proc_result *result);
 
 /* A sentence for PROC_UNSAFE: what lacks, and what to do. */
 extern const char proc_unsafe_text[];
+
+/* Asks for the end of all children whose caller gave proc_interrupted() as `stop`, those that run
+ * and those to come, and of calls of fork servers. Fine in a signal handler. */
+void proc_interrupt(void);
+const atomic_bool *proc_interrupted(void);
 
 /* Runs body(fd, input) in a forked child. The value that body returns is the child's exit code; the
  * bytes that body writes to fd become `output`; its stdout and stderr become `errors`. The body

@@ -12,17 +12,9 @@
 #include "cli/option_table.h"
 #include "nv/gpus.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static volatile int stopped;
-
-void campaign_interrupt(void)
-{
-    stopped = 1;
-}
 
 /* ---- which GPUs ---- */
 
@@ -220,7 +212,7 @@ static bool run(struct campaign *c, const struct options *o, const char *gpus, s
         .cost = o->campaign.cost,
         .task_time_s = o->campaign.task_time_s,
         .task_time = o->campaign.task_time,
-        .stopped = &stopped,
+        .stopped = command_ends_neatly(),
         .out = o->verbosity < 0 ? NULL : stderr,
     };
 

@@ -25,6 +25,7 @@ struct capturing {
     struct capture all;
     struct capture_end end;
     struct capture_task *tasks; /* of all.launches */
+    bool interrupted;
 };
 
 /* The words behind -- are the program's; a .cu file before it is its source. */
@@ -65,6 +66,7 @@ static void progress(double seconds, void *data)
 static bool run(struct capturing *k, struct err *err)
 {
     const struct capture_options *c = &k->options->capture;
+    const volatile int *stop = command_ends_neatly();
     const bool shown = k->options->verbosity >= 0 && isatty(STDERR_FILENO);
     const struct capture_how how = {
         .argv = k->argv,
@@ -78,20 +80,23 @@ static bool run(struct capturing *k, struct err *err)
         .quiet = k->options->json,
         .progress = shown ? progress : NULL,
         .data = k,
+        .stop = stop,
     };
     const bool ok = capture_run(&how, &k->end, err);
 
     if (shown)
         fputs("\r\033[K", stderr);
+    k->interrupted = *stop;
     return ok;
 }
 
 static const char *how_it_ended(const struct capturing *k)
 {
-    return k->end.stopped  ? "it was stopped at its limit of processor time"
-           : k->end.signal ? arena_printf(k->arena, "it was ended by signal %d", k->end.signal)
-           : k->end.status ? arena_printf(k->arena, "it ended with status %d", k->end.status)
-                           : "it ended with status 0";
+    return k->interrupted   ? "it was interrupted"
+           : k->end.stopped ? "it was stopped at its limit of processor time"
+           : k->end.signal  ? arena_printf(k->arena, "it was ended by signal %d", k->end.signal)
+           : k->end.status  ? arena_printf(k->arena, "it ended with status %d", k->end.status)
+                            : "it ended with status 0";
 }
 
 static void make_tasks(struct capturing *k)

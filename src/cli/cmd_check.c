@@ -97,8 +97,9 @@ bool cmd_check(const struct options *o, int *status, struct err *err)
     ok = list_paths(o, arena, &grades, &nr, err);
     if (ok && nr > 1 && !o->nr_threads) /* the processes have a core each */
         bench_options.device.nr_threads = 1;
-    ok = ok && load_task(&task, arena, o, err) &&
-         (bench = workbench_open(&bench_options, err)) != NULL &&
+    ok = ok && load_task(&task, arena, o, err);
+    command_ends_neatly();
+    ok = ok && (bench = workbench_open(&bench_options, err)) != NULL &&
          grade_all(bench, &task, o->seed, 0, grades, nr, arena, err);
     for (unsigned i = 0; ok && i < nr; i++)
         nr_right += grades[i].verdict == VERDICT_OK;

@@ -64,8 +64,9 @@ bool cmd_compare(const struct options *o, int *status, struct err *err)
     candidate_init(&after.c, arena, NULL);
     bench_options.gpus = NULL;
     ok = read_limits(o, arena, gate, status, err) && load_task(&task, arena, o, err) &&
-         read_new(&after.c, &task, o, err) &&
-         (bench = workbench_open(&bench_options, err)) != NULL &&
+         read_new(&after.c, &task, o, err);
+    command_ends_neatly();
+    ok = ok && (bench = workbench_open(&bench_options, err)) != NULL &&
          versions_evaluate(bench, &task, o->seed, &before.c, &after.c, err);
     gate->device = ok ? workbench_chip(bench)->name : "";
     ok = ok && gate_judge(gate, err);

@@ -57,6 +57,7 @@ bool cmd_mcp(const struct options *o, int *status, struct err *err)
         fputs("keet-opt mcp speaks the Model Context Protocol on standard input and output; an "
               "agent starts it. Ctrl-D ends it.\n",
             stderr);
+    command_ends_neatly();
     ok = ok && mcp_serve(&(struct mcp_options){.folder = o->kernel_path,
                              .words = words,
                              .readable = readable,

@@ -75,6 +75,7 @@ static bool open_parts(struct search_parts *p, const struct options *options, st
             "{64, "
             "128, 256}`",
             p->task.path);
+    command_ends_neatly();
     p->bench = workbench_open(&bench, err);
     if (p->bench)
         p->session = session_open(&p->session_options, p->bench, &p->task, err);

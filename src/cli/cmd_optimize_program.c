@@ -11,13 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static volatile int stopped;
 static const char mark[] = ".keet-opt"; /* in a folder that we made */
-
-void optimize_program_interrupt(void)
-{
-    stopped = 1;
-}
 
 void whole_tell(const struct whole_program *w, const char *format, ...)
 {
@@ -82,7 +76,7 @@ static bool begin(struct whole_program *w, struct err *err)
 
     w->argv = w->options->paths;
     w->tolerance = o->tolerance != NULL ? strtod(o->tolerance, NULL) : 1e-5;
-    w->stop = &stopped;
+    w->stop = command_ends_neatly();
     if (o->build == NULL && !has_makefile())
         return err_set(err,
             "there is no Makefile here; say what builds the program: --build 'nvcc -arch=sm_90 -o "

@@ -154,6 +154,7 @@ static bool open_parts(struct single *one, struct err *err)
     one->arena = arena_create();
     if (!load_task(&one->task, one->arena, o, err))
         return false;
+    command_ends_neatly();
     one->bench = workbench_open(&bench, err);
     if (!one->bench)
         return false;

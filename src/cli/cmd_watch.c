@@ -5,7 +5,6 @@
 #include "cli/look.h"
 #include "cli/watch_web.h"
 
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,8 +42,6 @@ bool cmd_watch(const struct options *o, int *status, struct err *err)
 
     if (o->web)
         return watch_web(o, err);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
     do {
         struct str text = {0};
 

@@ -194,7 +194,9 @@ bool cmd_write(const struct options *options, int *status, struct err *err)
     ok = options->nr_models > 0 ||
          err_set(err, "write: --model says who writes it, as in --model anthropic:NAME");
     ok = ok && file_read(path, TASK_MAX_BYTES, &text, &len, err) &&
-         check_contract(&f, text, len, err) && open_ask(&f, err) && converse(&f, err);
+         check_contract(&f, text, len, err) && open_ask(&f, err);
+    command_ends_neatly();
+    ok = ok && converse(&f, err);
     if (ok && options->verbosity >= 0)
         printf("%s\n", f.output);
     free(text);

@@ -78,9 +78,10 @@ bool cmd_man(const struct options *options, int *status, struct err *err);
 bool cmd_serve(const struct options *options, int *status, struct err *err);
 bool cmd_version(const struct options *options, int *status, struct err *err);
 
-/* Asks a running campaign to end neatly. Safe in a signal handler. */
-void campaign_interrupt(void);
-/* Asks the whole way of a program to end: what runs is ended, what is there stays. */
-void optimize_program_interrupt(void);
+/* SIGINT and SIGTERM end the process at once, since verbs that only read and write a file have
+ * nothing to lose. After this call the first signal asks the verb to end: the loop, the device, the
+ * children and the server for agents are interrupted, and the flag that is returned is set. A
+ * second signal ends the process. A verb calls it when its input is read. */
+const volatile int *command_ends_neatly(void);
 
 #endif

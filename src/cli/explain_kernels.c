@@ -2,6 +2,7 @@
  * views of explain. */
 #include "cli/explain_kernels.h"
 
+#include "cli/commands.h"
 #include "cli/load_task.h"
 #include "cli/parts.h"
 #include "explain/views/views.h"
@@ -44,17 +45,22 @@ static bool profile_one(
 
 static bool profile_files(struct parts *p, struct many *many, struct err *err)
 {
-    many->all = arena_array(many->arena, p->options->nr_paths, sizeof(*many->all));
-    for (unsigned i = 0; i < p->options->nr_paths; i++) {
-        struct task *task = arena_alloc(many->arena, sizeof(*task));
+    const unsigned nr = p->options->nr_paths;
+    struct task *tasks = arena_array(many->arena, nr, sizeof(*tasks));
+    bool ok = true;
+
+    many->all = arena_array(many->arena, nr, sizeof(*many->all));
+    for (unsigned i = 0; ok && i < nr; i++) {
         struct options one = *p->options;
 
         one.kernel_path = p->options->paths[i];
         many->all[i] = (struct explained){.file = one.kernel_path, .file_number = i};
-        if (!load_task(task, many->arena, &one, err) || !profile_one(p, many, task, err))
-            return false;
+        ok = load_task(&tasks[i], many->arena, &one, err);
     }
-    return true;
+    command_ends_neatly();
+    for (unsigned i = 0; ok && i < nr; i++)
+        ok = profile_one(p, many, &tasks[i], err);
+    return ok;
 }
 
 /* ---- one file over a parameter ---- */
@@ -88,6 +94,7 @@ static bool profile_sweep(struct parts *p, struct many *many, const char **name,
     many->all = arena_array(many->arena, MAX_VALUES, sizeof(*many->all));
     if (!load_task(base, many->arena, p->options, err))
         return false;
+    command_ends_neatly();
     while (*at) {
         const size_t len = strcspn(at + 1, ",");
         const char *value = arena_strndup(many->arena, at + 1, len);

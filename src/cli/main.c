@@ -5,23 +5,10 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "device/device.h"
-#include "mcp/mcp.h"
 #include "propose/propose.h"
-#include "run/loop.h"
 
 #include <signal.h>
 #include <stdio.h>
-
-static void on_signal(int number)
-{
-    device_interrupt();
-    loop_interrupt();
-    campaign_interrupt();
-    optimize_program_interrupt();
-    mcp_interrupt();
-    signal(number, SIG_DFL); /* a second signal ends the process */
-}
 
 /* Everything was printed: did it arrive? */
 static int end(int status)
@@ -56,8 +43,6 @@ int main(int argc, char **argv)
               "parser and tools may do what you may; not for kernels from strangers\n",
             stderr);
     }
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a write over the limit of a file's size is an error with a text */
     if (!command_table[options.verb].run(&options, &status, &err)) {

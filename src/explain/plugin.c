@@ -240,8 +240,10 @@ static bool run_tool(const char *folder, const char *name, const char *input, st
     const struct proc_limits limits = {.time_s = 5,
         .memory_bytes = MEMORY_BYTES,
         .output_bytes = MAX_OUTPUT_BYTES,
-        .runnable = runnable};
+        .runnable = runnable,
+        .stop = proc_interrupted()};
     struct proc_result result;
+    bool ok = true;
 
     if (!proc_run_fed(argv, input, strlen(input), &limits, &result, err)) {
         return false;
@@ -259,11 +261,13 @@ static bool run_tool(const char *folder, const char *name, const char *input, st
         str_addf(notes, "tool %s: not run: %s\n", name, proc_unsafe_text);
     } else if (result.end == PROC_MEMORY) {
         str_addf(notes, "tool %s: needed over 2 GiB\n", name);
+    } else if (result.end == PROC_STOPPED) {
+        ok = err_set(err, "interrupted");
     } else {
         str_addf(notes, "tool %s: crashed\n", name);
     }
     proc_result_finish(&result);
-    return true;
+    return ok;
 }
 
 static int by_name(const void *a, const void *b)

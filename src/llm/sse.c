@@ -115,6 +115,7 @@ bool sse_next(struct sse *sse, struct sse_event *event)
 
 void sse_end(struct sse *sse)
 {
+    skip_mark(sse);
     sse->has_begun = true;
     sse_push(sse, "\n\n", 2);
 }

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_LINE_BYTES = 8 << 20, MOST_JOBS = 16, MOST_WAITING = 64, TICK_MS = 50, IDLE_MS = 1000 };
+enum { MOST_LINE_BYTES = 8 << 20, MOST_JOBS = 16, MOST_WAITING = 64, TICK_MS = 50, IDLE_MS = 500 };
 enum { FRESH_MS = 3600000 }; /* how long a client may keep lists */
 
 #define CAPABILITIES "io.modelcontextprotocol/clientCapabilities"

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/proc.h"
 
 #include <dirent.h>
 #include <elf.h>
@@ -126,6 +127,10 @@ static bool copy_bytes(int from, int to, uint64_t *bytes)
 
         if (got <= 0)
             return got == 0;
+        if (atomic_load(proc_interrupted())) {
+            errno = EINTR;
+            return false;
+        }
         for (ssize_t done = 0, now; done < got; done += now)
             if ((now = write(to, buffer + done, (size_t)(got - done))) <= 0)
                 return false;

@@ -7,7 +7,7 @@
  * the environment is broken, never that the kernel is. */
 #include "run/loop.h"
 
-#include "base/fork_server.h"
+#include "base/proc.h"
 #include "run/session_parts.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static volatile sig_atomic_t interrupted;
 void loop_interrupt(void)
 {
     interrupted = 1;
-    fork_server_interrupt();
+    proc_interrupt();
 }
 
 bool loop_interrupted(void)

@@ -5,7 +5,7 @@
     hours.py --sum FILE...      processor-hours of each fuzzer in logs
     hours.py --merge FOLDER     what is new in the corpus by coverage, as few files as do
 
-A slice is S seconds of wall of the fuzzer that had the least processor time; its line in CORPUS/log is: name, processor seconds
+A slice is S seconds of wall of the fuzzer that found something the fewest times, and had the least processor time of these; its line in CORPUS/log is: name, processor seconds
 (getrusage of the child), inputs run, inputs in the corpus, status. What breaks something lies in CORPUS/found. How a fuzzer is run
 stands in the head of its file.
 """
@@ -103,7 +103,7 @@ def main():
     log, until = os.path.join(options.corpus, "log"), time.monotonic() + options.seconds
     while time.monotonic() < until:
         spent = summed([log])
-        name = min(all_targets, key=lambda one: spent.get(one, [0.0])[0])
+        name = min(all_targets, key=lambda one: (lambda seconds, _, bad: (bad, seconds))(*spent.get(one, [0.0, 0, 0])))
         line = slice_of(options, name, all_targets[name])
         with open(log, "a", encoding="utf-8") as file:
             file.write(line)

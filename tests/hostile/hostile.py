@@ -17,12 +17,14 @@ import sys
 import tempfile
 import time
 
+import ends
+import inputs
 import kernels
 import outside
 import replies
 import tools
 
-GROUPS = (outside, tools, replies, kernels)
+GROUPS = (outside, ends, inputs, tools, replies, kernels)
 
 
 class Failed(Exception):

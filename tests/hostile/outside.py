@@ -266,8 +266,8 @@ def processor_of(session):
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def interrupt(bench, words, moment, twice=False):
-    """Ctrl-C when the program has had the processor for `moment` seconds: what it then still took of the processor, and the wall.
+def interrupt(bench, words, moment, twice=False, number=signal.SIGINT):
+    """A signal when the program has had the processor for `moment` seconds: what it then still took of the processor, and the wall.
     None: it had ended before."""
     process = bench.start(*words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while processor_of(process.pid) < moment:
@@ -276,11 +276,11 @@ def interrupt(bench, words, moment, twice=False):
             return None
         time.sleep(0.005)
     begun, before = time.monotonic(), processor_of(process.pid)
-    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, number)
     if twice:
         time.sleep(0.05)
         begun = time.monotonic()
-        os.kill(process.pid, signal.SIGINT)
+        os.kill(process.pid, number)
     while not os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
         if time.monotonic() - begun > 60:
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,7 +1,9 @@
-"""Cases of users' tools: what one that means harm can do."""
+"""Cases of users' tools: what one that means harm can do; and of a system that cannot confine anything."""
+import ctypes
 import json
 import os
 import shutil
+import struct
 import subprocess
 
 from cases import cases
@@ -100,3 +102,39 @@ def tools_that_misbehave(bench):
                  "nul"):
         bench.check(f"tool {name}:" in said, name, "is not named", said[-500:])
     bench.check(not survivors("sleep\x0061") and not survivors("sleep\x0062"), "a child lives on")
+
+
+def refuse(*calls):
+    """From now on these system calls, by their numbers, fail as on a kernel that has none of them."""
+    def rule(code, yes, no, value):
+        return struct.pack("HBBI", code, yes, no, value)
+    rules = [rule(0x20, 0, 0, 0)]  # load the number
+    rules += [rule(0x15, len(calls) - i, 0, call) for i, call in enumerate(calls)]
+    rules += [rule(0x06, 0, 0, 0x7fff0000), rule(0x06, 0, 0, 0x00050000 | 38)]  # allow; ENOSYS
+    text = b"".join(rules)
+    held = ctypes.create_string_buffer(text, len(text))
+    program = struct.pack("HxxxxxxP", len(rules), ctypes.addressof(held))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "no filter")
+
+
+LANDLOCK = (444, 445, 446)
+
+
+@case(20)
+def without_a_sandbox(bench):
+    """Where the kernel has no Landlock, neither compiler nor tool runs, and the error says so; --no-sandbox goes on, and says so."""
+    bench.kernel()
+    os.chmod(bench.put("tools/says", "#!/bin/sh\necho '{\"keet_tool\": 1, \"findings\": []}'\n"), 0o755)
+    os.environ["XDG_CACHE_HOME"] = bench.path("cache")
+
+    def blind():
+        refuse(*LANDLOCK)
+    for words in (["run", "dot.cu"], ["dot.cu", "--budget", "2", "-q"], ["check", "dot.cu", "dot.cu"]):
+        said = bench.run(*words, "--device", "emu", status=1, says="--no-sandbox", preexec_fn=blind)
+        bench.check("Landlock" in said, said)
+    for words in (["run", "dot.cu"], ["dot.cu", "--budget", "2", "-q"]):
+        bench.run(*words, "--device", "emu", "--no-sandbox", status=0, says="not for kernels from strangers", preexec_fn=blind)
+    # the cache has the kernel now: only the tool is left to run
+    bench.run("explain", "dot.cu", "--device", "emu", "--tools", "tools", status=(0, 1), says="Landlock", preexec_fn=blind)

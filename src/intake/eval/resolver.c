@@ -440,12 +440,15 @@ static bool last_assigned(const struct toks *toks, const char *name, unsigned be
 
     for (unsigned i = toks_name(toks, name, *at + 1); i && i + 2 < before;
          i = toks_again(toks, i, before)) {
-        const struct tok_range assigned = {toks, i + 2, value_end(toks, i + 2, before)};
+        struct tok_range assigned = {toks, i + 2, before};
         const struct tok *head = &toks->tok[i - 1];
 
-        if (tok_is(&toks->tok[i + 1], "=") && !(toks->left_out && toks->left_out[i]) &&
-            (tok_is(head, ";") || tok_is(head, "{") || tok_is(head, "}")) && assigned.to < before &&
-            stands_before(toks, i, before) && !names_itself(assigned, name)) {
+        if (!tok_is(&toks->tok[i + 1], "=") || (toks->left_out && toks->left_out[i]) ||
+            !(tok_is(head, ";") || tok_is(head, "{") || tok_is(head, "}")))
+            continue;
+        assigned.to = value_end(toks, i + 2, before);
+        if (assigned.to < before && stands_before(toks, i, before) &&
+            !names_itself(assigned, name)) {
             *value = assigned;
             *at = i;
             found = true;

@@ -2,6 +2,7 @@
 #include "propose/model/ask.h"
 
 #include "base/mem.h"
+#include "base/proc.h"
 #include "llm/llm.h"
 #include "llm/price.h"
 #include "propose/model/call_record.h"
@@ -11,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_MODELS = 8, MAX_MESSAGES = 16, REPLY_TOKENS = 8192, WAIT_MS = 1000 };
+enum { MAX_MODELS = 8, MAX_MESSAGES = 16, REPLY_TOKENS = 8192, WAIT_MS = 100 };
 
 struct ask {
     struct arena *arena;
@@ -152,8 +153,9 @@ bool ask_put(struct ask *ask, unsigned model, const char *purpose,
     *call = call_record_begin(arena, &request, arena_strdup(arena, llm_spec(llm)));
     if (!llm_start(llm, &request, &id, err))
         return false;
-    while (!llm_wait(llm, WAIT_MS, &reply))
-        continue; /* the llm's own limits end it */
+    while (!llm_wait(llm, WAIT_MS, &reply)) /* the llm's own limits end it */
+        if (atomic_load(proc_interrupted()))
+            return err_set(err, "interrupted");
     take(ask, &reply, arena, call);
     return true;
 }

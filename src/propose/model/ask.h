@@ -61,7 +61,8 @@ struct ask_message {
 };
 
 /* Ask model number `model`, and wait for its answer. *call is the record of it; reply is NULL and
- * error is set when no answer came. False: the request itself could not be made. */
+ * error is set when no answer came. False: the request itself could not be made, or proc_interrupt
+ * was called. */
 bool ask_put(struct ask *ask, unsigned model, const char *purpose,
     const struct ask_message *messages, unsigned nr, struct arena *arena, struct model_call *call,
     struct err *err);

@@ -69,6 +69,22 @@ static void test_events(void **state)
     expect("", "");
 }
 
+/* The mark of the bytes' order is left out also where all came before anything was read. */
+static void test_mark_and_end(void **state)
+{
+    struct sse sse = {0};
+    struct sse_event event;
+
+    sse_push(&sse,
+        "\xEF\xBB\xBF"
+        "data: c\n\n",
+        12);
+    sse_end(&sse);
+    assert_true(sse_next(&sse, &event));
+    assert_string_equal(event.data, "c");
+    sse_finish(&sse);
+}
+
 /* However the bytes are cut, the events are the same. */
 static void test_random_cuts(void **state)
 {
@@ -172,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_events),
+        cmocka_unit_test(test_mark_and_end),
         cmocka_unit_test(test_random_cuts),
         cmocka_unit_test(test_utf8),
         cmocka_unit_test(test_json),
