@@ -477,6 +477,16 @@ struct models {
     bool kept;
 };
 
+/* Nobody reads the outputs of a measured run; only a later launch may, to find its way. */
+static bool is_idle(
+    const struct device_module *module, const struct device_launch *launches, unsigned nr)
+{
+    for (unsigned i = 0; i < nr; i++)
+        if (!emu_oblivious(module_of(module), launches[i].facts->lowered))
+            return false;
+    return true;
+}
+
 static bool measure_one(struct device *device, struct device_module *module,
     const struct device_measure *measure, unsigned i, struct models *models, struct arena *arena,
     struct profile *profile, struct device_result *result, struct err *err)
@@ -489,6 +499,7 @@ static bool measure_one(struct device *device, struct device_module *module,
 
     if (!prepare(device, module, launch, arena, &prepared, &textures, result))
         return true;
+    prepared.idle = is_idle(module, launch, measure->nr_launches - i);
     prepared.warm = i > 0;
     prepared.quick_cures = measure->quick_cures;
     prepared.keep_model = models->kept;

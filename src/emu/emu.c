@@ -365,6 +365,12 @@ bool emu_params(const struct emu_module *module, const char *kernel, unsigned *n
     return true;
 }
 
+bool emu_oblivious(const struct emu_module *module, const char *kernel)
+{
+    const struct module_kernel *k = find_kernel(module, kernel);
+    return k && k->program && k->program->oblivious;
+}
+
 bool emu_kernel(const struct emu_module *module, unsigned nr, struct emu_kernel *kernel)
 {
     if (nr >= module->nr_kernels)
@@ -427,8 +433,9 @@ bool emu_launch(struct emu *emu, const struct emu_module *module, const struct e
     if (k->func->param_bytes)
         memcpy(emu->params->host, launch->params, k->func->param_bytes);
     const uint32_t *g = launch->grid, *b = launch->block;
+    const bool idle = launch->idle && k->program->oblivious;
     struct emu_run run = {.chip = emu->chip,
-        .program = k->program,
+        .program = idle ? decode_idle(k->program, arena) : k->program,
         .launch = launch,
         .memory = &emu->memory,
         .nr_threads = b[0] * b[1] * b[2],

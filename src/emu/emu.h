@@ -178,6 +178,10 @@ struct emu_kernel {
 };
 bool emu_kernel(const struct emu_module *module, unsigned nr, struct emu_kernel *kernel);
 
+/* What the kernel touches, and where its threads go, depends on no value in memory, as
+ * emu_result's. */
+bool emu_oblivious(const struct emu_module *module, const char *kernel);
+
 struct emu_global {
     const char *name;
     uint64_t address, bytes;
@@ -214,6 +218,8 @@ struct emu_launch {
     /* counting */
     bool count;       /* fill result->counters, time modelled included */
     bool untimed;     /* ... without time and the other modelled counters */
+    bool idle;        /* ... and compute no data where no count depends on it: outputs are left as
+                         they are. For kernels that emu_oblivious names */
     bool quick_cures; /* ... the metrics of core/cures.def by simulations a fifth as long */
     bool keep_model;  /* ... without these metrics, which emu_cures sets by result->model */
     /* Run only these blocks, rising numbers below the grid's; NULL: all, or a sample. Not for

@@ -114,6 +114,9 @@ void decode_live(struct decoder *d);
 
 /* decode_oblivious.c: p->oblivious. */
 bool decode_oblivious(const struct program *program);
+/* An oblivious program, in the arena, that computes and moves no data: its launches count the same,
+ * and give no results. It shares all else with the program. */
+const struct program *decode_idle(const struct program *program, struct arena *arena);
 
 /* decode_near.c: fills info.near of all instructions. */
 void decode_near(struct decoder *d);

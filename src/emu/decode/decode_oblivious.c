@@ -1,6 +1,6 @@
 /* Owns the question whether a kernel is data-oblivious: what it touches, and which way its threads
  * go, follows from sizes and indices alone, never from what it reads from memory. Sanitizers then
- * find the same on all inputs of a size.
+ * find the same on all inputs of a size, and a launch that only counts need not compute the data.
  *
  * Registers that may hold data are followed through the program, without regard to the order of
  * instructions. A guess in doubt is no: calls and instructions with rules of their own may depend
@@ -10,6 +10,7 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool any_of(const uint8_t *data, const struct inst_info *info)
 {
@@ -65,18 +66,21 @@ static bool obeys_data(const uint8_t *data, const struct inst *in, const struct 
 static bool gives_data(const uint8_t *data, const struct inst *in, const struct inst_info *info)
 {
     return in->kind == INST_LOAD || in->kind == INST_ATOM || in->kind == INST_CLOCK ||
-           (in->kind == INST_MATRIX && info->is_memory) || any_of(data, info);
+           in->kind == INST_TEXTURE || (in->kind == INST_MATRIX && info->is_memory) ||
+           any_of(data, info);
 }
 
+/* The results of wgmma are data that its sources do not tell. */
 static bool may_follow(const struct inst *in, const struct inst_info *info)
 {
-    return in->kind != INST_CALL && in->kind != INST_STRAY_CALL && in->kind != INST_COPY_FRAME &&
-           info->nr_sources < INST_MAX_REGS && info->nr_dests < INST_MAX_REGS;
+    return in->kind != INST_WGMMA && in->kind != INST_CALL && in->kind != INST_STRAY_CALL &&
+           in->kind != INST_COPY_FRAME && info->nr_sources < INST_MAX_REGS &&
+           info->nr_dests < INST_MAX_REGS;
 }
 
-bool decode_oblivious(const struct program *program)
+/* Marks the registers that may hold data. False: the program is not oblivious. */
+static bool follow(const struct program *program, uint8_t *data)
 {
-    uint8_t *data = xcalloc((size_t)program->nr_regs + 1, 1);
     bool oblivious = !program->learns, more = true;
 
     while (more && oblivious) {
@@ -94,6 +98,65 @@ bool decode_oblivious(const struct program *program)
             }
         }
     }
+    return oblivious;
+}
+
+bool decode_oblivious(const struct program *program)
+{
+    uint8_t *data = xcalloc((size_t)program->nr_regs + 1, 1);
+    const bool oblivious = follow(program, data);
+
     free(data);
     return oblivious;
+}
+
+static void compute_nothing(uint8_t *file, const struct inst *in, uint32_t mask)
+{
+    (void)file;
+    (void)in;
+    (void)mask;
+}
+
+/* Does the instruction do nothing but move data, or compute data from data? Bulk copies read
+ * descriptors of tensors that stores may have made. */
+static bool is_idle(
+    const uint8_t *data, const struct inst *in, const struct inst_info *info, bool has_bulk)
+{
+    switch (in->kind) {
+    case INST_ALU:
+    case INST_COLLECTIVE:
+    case INST_MATRIX:
+        return gives_data(data, in, info);
+    case INST_LOAD:
+    case INST_STORE:
+    case INST_CP_ASYNC:
+        return !has_bulk;
+    default:
+        return false;
+    }
+}
+
+const struct program *decode_idle(const struct program *program, struct arena *arena)
+{
+    struct program *idle = arena_alloc(arena, sizeof(*idle));
+    uint8_t *data = xcalloc((size_t)program->nr_regs + 1, 1);
+    bool has_bulk = false;
+
+    follow(program, data);
+    *idle = *program;
+    idle->insts = arena_array(arena, program->nr_insts + 1, sizeof(*idle->insts));
+    memcpy(idle->insts, program->insts, program->nr_insts * sizeof(*idle->insts));
+    for (uint32_t pc = 0; pc < program->nr_insts; pc++)
+        has_bulk |= program->insts[pc].kind == INST_BULK_COPY;
+    for (uint32_t pc = 0; pc < program->nr_insts; pc++) {
+        struct inst *in = &idle->insts[pc];
+
+        if (!program->info[pc].ptx || !is_idle(data, in, &program->info[pc], has_bulk))
+            continue;
+        in->flags |= INST_IDLE;
+        if (in->kind == INST_ALU || in->kind == INST_COLLECTIVE || in->kind == INST_MATRIX)
+            in->run = compute_nothing;
+    }
+    free(data);
+    return idle;
 }

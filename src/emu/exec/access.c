@@ -452,6 +452,8 @@ static void addresses(const uint8_t *file, uint32_t row, bool is32, int64_t imm,
 static void move_data(struct block_worker *k, const struct warp *w, const struct inst *in,
     const struct access_spot *s)
 {
+    if (in->flags & INST_IDLE)
+        return;
     if (in->kind == INST_LOAD)
         data_load(w, in, s);
     else if (in->kind == INST_STORE)
@@ -670,7 +672,7 @@ bool access_cp_async(
     from.at = moved[0];
     if (!place(k, w, &to, pc))
         return false;
-    for (uint32_t m = mask; m; m &= m - 1) {
+    for (uint32_t m = in->flags & INST_IDLE ? 0 : mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         unsigned nr = sizes && sizes[l] < in->elem_bytes ? sizes[l] : in->elem_bytes;
         memset(spot_host(&to, l), 0, in->elem_bytes);

@@ -26,6 +26,8 @@ static bool move_8x8(struct block_worker *k, struct warp *w, const struct inst *
     uint8_t *at[WARP_LANES];
     if (!access_lanes(k, w, pc, (enum ptx_space)in->space, mask, 16, store, address, at))
         return false;
+    if (in->flags & INST_IDLE)
+        return true;
     for (unsigned i = 0; i < nr; i++) {
         uint16_t *reg = (uint16_t *)(w->file + regs[i]);
         for (unsigned l = 0; l < WARP_LANES; l++) {
@@ -96,6 +98,8 @@ static bool move_fragment(
             address[l] = base[l] + place_of(t, stride, l, f->at[i * WARP_LANES + l]);
         if (!access_lanes(k, w, pc, (enum ptx_space)in->space, ~0u, step, store, address, at))
             return false;
+        if (in->flags & INST_IDLE)
+            continue;
         for (unsigned e = i; e < i + t->run; e++) {
             uint8_t *reg = w->file + f->row[e / f->per_reg] + e % f->per_reg * bytes;
             for (unsigned l = 0; l < WARP_LANES; l++) {

@@ -134,7 +134,8 @@ enum {
     INST_UNGUARDED = 32, /* guard is offset 0: always taken */
     INST_NEGATE_C = 64,  /* source predicate c is negated */
     INST_PART = 128,     /* hidden, with the guard of the instruction of which it is a part */
-    INST_AGAIN = 256     /* a branch back, in a loop that may wait for another block: exec/wait.c */
+    INST_AGAIN = 256,    /* a branch back, in a loop that may wait for another block: exec/wait.c */
+    INST_IDLE = 512      /* computes or moves data that nobody wants: decode_idle */
 };
 #define NO_ROW 0xffffffffu
 

@@ -250,7 +250,8 @@ static void write_single_copies(
 }
 
 /* Write the loop in which the threads copy a tile, 16 bytes at a time where elements follow each
- * other; neighbouring threads take neighbours in memory. */
+ * other; neighbouring threads take neighbours in memory. The careful copy of the edges of a matrix
+ * stays a loop: unrolled, it is most of the kernel's code, and of the time to compile it. */
 static void write_copies(struct mma_writer *w, const struct contraction_operand *o, bool wide)
 {
     const struct contraction *c = w->c;
@@ -263,15 +264,15 @@ static void write_copies(struct mma_writer *w, const struct contraction_operand 
     struct node *load = product_load(o->node);
     struct code_needs needs = {.roots = {load}, .nr = 1};
     str_addf(s,
-        "                #pragma unroll\n"
+        "                #pragma unroll%s\n"
         "                for (int %s = 0; %s < (%s + %s - 1) / %s; %s++) {\n"
         "%sint %s = %s + %s * %s;\n%sif (%s %% %s != 0 && %s >= %s)\n%s    continue;\n"
         "%sint %s = %s %% (%s / %u) * %u, %s = %s / (%s / %u);\n"
         "%sint %s = %s + %s, %s = %s + %s;\n%s%s *%s = &%s[%s][%s][%s];\n",
-        w->i, w->i, nr, threads, threads, w->i, in, w->e, w->thread, w->i, threads, in, nr, threads,
-        w->e, nr, in, in, fast, w->e, run_of(w, o), run, run, slow, w->e, run_of(w, o), run, in,
-        axis_name(w, o), corner(w, o), w->at, c->loop.var->name, w->ahead, w->kk, in, w->type,
-        w->to, o->tile, w->into, slow, fast);
+        !wide && is_wide(w, o) ? " 1" : "", w->i, w->i, nr, threads, threads, w->i, in, w->e,
+        w->thread, w->i, threads, in, nr, threads, w->e, nr, in, in, fast, w->e, run_of(w, o), run,
+        run, slow, w->e, run_of(w, o), run, in, axis_name(w, o), corner(w, o), w->at,
+        c->loop.var->name, w->ahead, w->kk, in, w->type, w->to, o->tile, w->into, slow, fast);
     if (wide) {
         code_decls(c, s, &needs, in);
         str_addf(s, "%s__pipeline_memcpy_async(%s, &%s, 16);\n", in, w->to,

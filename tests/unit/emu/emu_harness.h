@@ -144,7 +144,7 @@ static inline void bench_do_not_record(struct bench *b)
 /* A launch that stands for itself: not of some blocks, nor on variables that one before changed. */
 static inline bool bench_can_record(const struct bench *b, const struct emu_launch *launch)
 {
-    return b->ptx && !launch->blocks && !launch->sample_blocks && !launch->probe &&
+    return b->ptx && !launch->blocks && !launch->sample_blocks && !launch->idle && !launch->probe &&
            (b->nr_launches == 0 || !strstr(b->ptx, ".global ."));
 }
 

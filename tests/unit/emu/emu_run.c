@@ -320,19 +320,97 @@ static void oblivious(void **state)
         {"ld.global.u32 %r6, [%rd2];\nshfl.sync.bfly.b32 %r6, %r6, 1, 31, -1;\n"
          "st.global.u32 [%rd2], %r6;",
             true},
+        {"tex.1d.v4.u32.s32 {%r5, %r6, %r7, %r8}, [%rd1, {%r1}];\nsetp.gt.s32 %p1, %r6, 5;\n"
+         "@%p1 st.global.u32 [%rd2], %r2;",
+            false},
         {"red.global.add.u32 [%rd1], 1;", true}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char ptx[2048];
         struct bench b;
-        uint32_t out[NR];
 
         snprintf(ptx, sizeof(ptx), "%s%s\nret;\n}\n", PTX_HEAD ONE_PARAM INDEX, cases[i].body);
-        assert_int_equal(run_words(&b, ptx, 2, 128, out), VERDICT_OK);
-        if (b.result.oblivious != cases[i].oblivious)
+        bench_init(&b, ptx, 1);
+        assert_non_null(b.module);
+        if (emu_oblivious(b.module, "k") != cases[i].oblivious)
             fail_msg("%s", cases[i].body);
         bench_finish(&b);
     }
+}
+
+/* A kernel with everything that an idle launch leaves out, and data that a branch may ask for. */
+#define MUCH_DATA                                                                                  \
+    ".shared .align 16 .b8 s[2048];\n" ONE_PARAM INDEX                                             \
+    "mov.u32 %r4, s;\nmad.lo.u32 %r4, %r1, 16, %r4;\nshr.u32 %r5, %r2, 2;\nshl.b32 %r5, %r5, 4;\n" \
+    "cvt.u64.u32 %rd4, %r5;\nadd.s64 %rd4, %rd1, %rd4;\n"                                          \
+    "cp.async.ca.shared.global [%r4], [%rd4], 16;\ncp.async.wait_all;\nbar.sync 0;\n"              \
+    "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r6, %r7}, [%r4];\n"                                \
+    "ld.global.f32 %f1, [%rd2];\nex2.approx.f32 %f1, %f1;\nmov.b32 %r8, %f1;\n"                    \
+    "shfl.sync.bfly.b32 %r8, %r8, 1, 31, -1;\nst.shared.u32 [%r4], %r8;\nld.shared.f32 %f2, "      \
+    "[%r4];\n"                                                                                     \
+    "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f3, %f4, %f5, %f6}, {%r6, %r7}, {%r8}, "   \
+    "{%f1, %f1, %f2, %f2};\n"
+#define MUCH_DATA_END "st.global.f32 [%rd2], %f3;\nred.global.add.u32 [%rd1], 1;\nret;\n}\n"
+
+/* Launches of the same kernel on the same words, with and without its data. */
+static void idle_launches(const char *branch, bool expect_idle)
+{
+    uint32_t words[NR], out[2][NR];
+    struct counters counts[2];
+    char ptx[4096];
+
+    for (uint32_t i = 0; i < NR; i++)
+        words[i] = 0x3c003c00 + i;
+    snprintf(ptx, sizeof(ptx), "%s%s%s", PTX_HEAD MUCH_DATA, branch, MUCH_DATA_END);
+    for (int idle = 0; idle < 2; idle++) {
+        struct bench b;
+        bench_init(&b, ptx, 1);
+        if (!b.module)
+            fail_msg("%s", b.result.text);
+        bench_buffer(&b, words, sizeof(words));
+        assert_int_equal(emu_oblivious(b.module, "k"), expect_idle);
+        struct emu_launch launch = {
+            .grid = {2, 1, 1}, .block = {128, 1, 1}, .count = true, .idle = idle};
+        if (bench_launch(&b, launch) != VERDICT_OK)
+            fail_msg("%s", b.result.text);
+        bench_read(&b, 0, out[idle], sizeof(out[idle]));
+        counts[idle] = b.result.counters;
+        for (int m = 0; idle && m < NR_METRICS; m++)
+            if (counts[0].metric[m].from != counts[1].metric[m].from ||
+                counts[0].metric[m].value != counts[1].metric[m].value)
+                fail_msg("%s: %g, idle %g", metric_name((enum metric)m), counts[0].metric[m].value,
+                    counts[1].metric[m].value);
+        bench_finish(&b);
+    }
+    assert_true(counters_get(&counts[0], METRIC_TIME_NS) > 0);
+    assert_memory_not_equal(out[0] + 1, words + 1, sizeof(words) - 4);
+    assert_memory_equal(out[1] + 1, expect_idle ? words + 1 : out[0] + 1, sizeof(words) - 4);
+}
+
+static void idle_launches_count_the_same(void **state)
+{
+    (void)state;
+    idle_launches("", true);
+    idle_launches("setp.gt.f32 %p1, %f3, 0f41200000;\n@%p1 st.global.f32 [%rd2], %f4;\n", false);
+}
+
+/* The sums of wgmma are data, though its sources, descriptors and constants, are not. */
+static void sums_of_wgmma_are_data(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_init(&b,
+        PTX_HEAD
+        ".shared .align 128 .b8 s[4096];\n" ONE_PARAM INDEX
+        "mov.u64 %rd3, 0;\nmov.f32 %f1, 0f00000000;\nmov.f32 %f2, %f1;\nmov.f32 %f3, %f1;\n"
+        "mov.f32 %f4, %f1;\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, "
+        "%f3, %f4}, %rd3, %rd3, 1, 1, 1, 0, 0;\nwgmma.commit_group.sync.aligned;\n"
+        "wgmma.wait_group.sync.aligned 0;\nsetp.gt.f32 %p1, %f1, 0f00000000;\n"
+        "@%p1 st.global.u32 [%rd2], %r2;\nret;\n}\n",
+        1);
+    assert_non_null(b.module);
+    assert_false(emu_oblivious(b.module, "k"));
+    bench_finish(&b);
 }
 
 static void memory_spaces(void **state)
@@ -735,6 +813,8 @@ int main(void)
         cmocka_unit_test(atomics),
         cmocka_unit_test(float_atomics_are_noted),
         cmocka_unit_test(oblivious),
+        cmocka_unit_test(idle_launches_count_the_same),
+        cmocka_unit_test(sums_of_wgmma_are_data),
         cmocka_unit_test(memory_spaces),
         cmocka_unit_test(rows_of_a_warp),
         cmocka_unit_test(vectors_and_narrow_types),
