@@ -409,12 +409,13 @@ static void write_products(struct attention_writer *w, const char *to, const cha
     put(w, &w->out, arena_printf(w->arena, "%s}\n", in));
 }
 
-/* A lane names one row of 16 bytes of the four matrices of eight rows that ldmatrix reads. */
+/* A lane names one row of 16 bytes of the four matrices of eight rows that ldmatrix reads. Few
+ * rounds go over the keys, so that code which is longer costs more to fetch than branches do. */
 static void write_scores(struct attention_writer *w, const char *indent)
 {
     put(w, &w->out,
         arena_printf(w->arena,
-            "%s#pragma unroll\n%sfor (int $kk = 0; $kk < $HEAD / 16; $kk++) {\n"
+            "%s#pragma unroll 1\n%sfor (int $kk = 0; $kk < $HEAD / 16; $kk++) {\n"
             "%s    unsigned $a[$PARTS][4];\n"
             "%s    #pragma unroll\n%s    for (int $p = 0; $p < $PARTS; $p++)\n"
             "%s        $load_four($a[$p], &$tile_q[$group + threadIdx.x %% 16]\n"
