@@ -393,8 +393,13 @@ static bool call_may_write(const struct node *call, const struct node *decl)
 /* Whether n declares a second way to write the same memory: a pointer or a reference. */
 static bool is_second_name(const struct node *n, const struct node *decl)
 {
-    return n->kind == NODE_VAR && (n->type.is_pointer || n->type.is_reference) &&
-           !n->type.is_const && n->init && node_base(n->init) == decl;
+    if (n->kind != NODE_VAR || !(n->type.is_pointer || n->type.is_reference) || n->type.is_const ||
+        !n->init)
+        return false;
+    const struct node *init = node_strip(n->init); /* a choice names both */
+    return node_base(init) == decl ||
+           (init->kind == NODE_COND && (node_base(init->child->next) == decl ||
+                                           node_base(init->child->next->next) == decl));
 }
 
 bool node_writes(const struct node *root, const struct node *decl)

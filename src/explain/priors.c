@@ -160,6 +160,7 @@ static const struct {
     enum action whole, part;
     double kept;
 } includes[] = {
+    {ACTION_REGISTER_TILE, ACTION_SHARED_TILE, 0.25},
     {ACTION_TENSOR_CORES, ACTION_SHARED_TILE, 0.5},
     {ACTION_TENSOR_CORES, ACTION_REGISTER_TILE, 0.5},
     {ACTION_TENSOR_CORES, ACTION_ASYNC_COPY, 0.5},

@@ -31,8 +31,8 @@ struct attention {
 /* False, with out->why, when the launches from `launch` on are not of this kind. */
 bool attention_read(struct attention *a);
 
-/* Put one kernel and one launch in the place of the three. False, with out->why, when that cannot
- * be. */
+/* Put one kernel and one launch in the place of the three.
+ * False, with out->why, when that cannot be. */
 bool attention_write(struct attention *a);
 
 #endif

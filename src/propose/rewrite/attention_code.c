@@ -1,6 +1,14 @@
 /* Writes attention as one kernel: a warp has 16 rows and, of every tile of keys, the share of its
- * part; the parts of a row are put together in the end. Both products are made by tensor cores out
- * of tf32 parts of floats, as tensor_cores makes them (three of four products of parts). */
+ * part; the parts of a row are put together in the end.
+ *
+ * Both products are made by tensor cores out of parts of floats. A float is the sum of two bf16 up
+ * to 2^-18 of it, and the sum of three. Where the tolerance has room, two are taken and three of
+ * the four products of parts are summed, so that a product is right up to 2^-16; else six products
+ * of three parts (the scheme: Henry, Tang and Heinecke, ARITH 2019). Floats are taken apart once,
+ * on their way from memory to shared memory, where a row has all upper parts first, then all lower
+ * ones. Eight neighbours there, 16 bytes, are two runs of four in memory, a SPAN apart, so that
+ * neighbouring threads load neighbouring vectors: products do not mind in which order k is summed,
+ * and the columns of the result are put back in order when it is stored. */
 #include "propose/rewrite/attention.h"
 
 #include "propose/rewrite/contraction_code.h"
@@ -15,11 +23,18 @@ struct attention_writer {
     struct arena *arena;
     struct str out, params, args, aliases;
     unsigned head;     /* columns that a block has of the result, and steps of k of a tile */
+    unsigned parts;    /* of a float */
     const char *scale; /* what a score is multiplied by: one over what it was divided by; or NULL */
 };
 
-/* Add text in which $name stands for a name that the source does not have, and $HEAD for a number.
- */
+/* A row of a tile, in floats, with what pads it against bank conflicts. */
+static unsigned row_floats(const struct attention_writer *w)
+{
+    return w->parts * w->head / 2 + 4;
+}
+
+/* Add text in which $name stands for a name that the source does not have, $HEAD, $SPAN, $PARTS and
+ * $PITCH for numbers. */
 static void put(struct attention_writer *w, struct str *to, const char *text)
 {
     for (const char *dollar; (dollar = strchr(text, '$'));) {
@@ -30,6 +45,12 @@ static void put(struct attention_writer *w, struct str *to, const char *text)
         str_add_n(to, text, (size_t)(dollar - text));
         if (!strcmp(name, "HEAD"))
             str_addf(to, "%u", w->head);
+        else if (!strcmp(name, "SPAN"))
+            str_addf(to, "%u", w->head < 64 ? w->head / 2 : 32);
+        else if (!strcmp(name, "PARTS"))
+            str_addf(to, "%u", w->parts);
+        else if (!strcmp(name, "PITCH"))
+            str_addf(to, "%u", row_floats(w));
         else
             str_add(to, tree_fresh(w->tree, name));
         text = dollar + 1 + len;
@@ -99,21 +120,209 @@ static void join_lists(struct attention_writer *w)
 static void write_helpers(struct attention_writer *w)
 {
     put(w, &w->out,
-        "static __device__ __forceinline__ void $split_tf32(float x, unsigned &high, unsigned "
-        "&low)\n"
+        "static __device__ __forceinline__ int $place(int group)\n"
         "{\n"
-        "    high = __float_as_uint(x) & 0xffffe000u;\n"
-        "    low = __float_as_uint(x - __uint_as_float(high));\n"
+        "    return group / ($SPAN / 4) * (2 * $SPAN) + group % ($SPAN / 4) * 4;\n"
         "}\n\n"
+        "static __device__ __forceinline__ unsigned $take_part(float &x, float &y)\n"
+        "{\n"
+        "    unsigned part;\n"
+        "    asm(\"cvt.rn.bf16x2.f32 %0, %1, %2;\" : \"=r\"(part) : \"f\"(y), \"f\"(x));\n"
+        "    x -= __uint_as_float(part << 16);\n"
+        "    y -= __uint_as_float(part & 0xffff0000u);\n"
+        "    return part;\n"
+        "}\n\n"
+        "static __device__ __forceinline__ void $store_parts(float *to, float *x)\n"
+        "{\n"
+        "    #pragma unroll\n"
+        "    for (int part = 0; part < $PARTS; part++) {\n"
+        "        uint4 parts;\n"
+        "        parts.x = $take_part(x[0], x[1]);\n"
+        "        parts.y = $take_part(x[2], x[3]);\n"
+        "        parts.z = $take_part(x[4], x[5]);\n"
+        "        parts.w = $take_part(x[6], x[7]);\n"
+        "        *(uint4 *)(to + part * ($HEAD / 2)) = parts;\n"
+        "    }\n"
+        "}\n\n");
+    static const char *const loads[][2] = {{"$load_four", ""}, {"$load_four_turned", ".trans"}};
+    for (unsigned i = 0; i < 2; i++) {
+        put(w, &w->out,
+            arena_printf(w->arena,
+                "static __device__ __forceinline__ void %s(unsigned *to, const float *from)\n"
+                "{\n"
+                "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4%s.shared.b16 {%%0, %%1, %%2, "
+                "%%3}, [%%4];\"\n"
+                "        : \"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3])\n"
+                "        : \"r\"((unsigned)__cvta_generic_to_shared(from)) : \"memory\");\n"
+                "}\n\n",
+                loads[i][0], loads[i][1]));
+    }
+    put(w, &w->out,
         "static __device__ __forceinline__ void $add_product(float *c, const unsigned *a, const "
         "unsigned *b)\n"
         "{\n"
-        "    asm(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, \"\n"
+        "    asm(\"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, \"\n"
         "        \"{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
         "        : \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3])\n"
         "        : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), "
         "\"r\"(b[1]));\n"
+        "}\n\n"
+        "static __device__ __forceinline__ float $exp2_fast(float x)\n"
+        "{\n"
+        "    float y;\n"
+        "    asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));\n"
+        "    return y;\n"
         "}\n\n");
+}
+
+/* What is loaded to a tile: its rows are along one variable, what follows in a row is along the
+ * other. */
+struct attention_tile {
+    const struct contraction *c;
+    const struct contraction_operand *o;
+    const char *tile, *rows, *wide;    /* names; rows: how many; wide: see write_wide */
+    const char *fetched;               /* name of a thread's elements of it */
+    const char *row_first, *run_first; /* where the tile begins */
+    bool runs_along_k;                 /* a row of the tile is along k; else along the axis */
+};
+
+static const char *tile_axis(const struct attention_tile *t)
+{
+    return (t->o->axis == ALONG_X ? t->c->x : t->c->y)->var->name;
+}
+
+static bool tile_runs(const struct attention_tile *t)
+{
+    return t->runs_along_k ? t->o->k_runs : t->o->axis_runs;
+}
+
+/* Set `wide`: all rows of the operand start at multiples of 16 bytes. The index is
+ * affine, so that its first two rows tell. */
+static void write_wide(struct attention_writer *w, const struct attention_tile *t)
+{
+    const char *row = t->runs_along_k ? tile_axis(t) : t->c->loop.var->name;
+    const char *run = t->runs_along_k ? t->c->loop.var->name : tile_axis(t);
+    struct node *load = product_load(t->o->node);
+    struct code_needs needs = {.roots = {load}, .nr = 1};
+    struct node *vars[64];
+    const unsigned nr = code_find_needs(t->c, &needs, vars, 64);
+    bool plain = tile_runs(t);
+    for (unsigned i = 0; i < nr; i++) /* what is loaded may be loaded inside alone */
+        plain = plain && (!vars[i]->init || !node_has(vars[i]->init, NODE_INDEX));
+    put(w, &w->out, arena_printf(w->arena, "    %s = %s;\n", t->wide, plain ? "true" : "false"));
+    if (!plain)
+        return;
+    put(w, &w->out,
+        arena_printf(w->arena,
+            "    for (int $u = 0; $u < 2; $u++) {\n        int %s = %s + $u, %s = %s;\n", row,
+            t->row_first, run, t->run_first));
+    code_decls(t->c, &w->out, &needs, "        ");
+    put(w, &w->out,
+        arena_printf(w->arena, "        %s = %s && ((size_t)&%s & 15) == 0;\n    }\n", t->wide,
+            t->wide, tree_text(w->tree, load)));
+}
+
+/* Write the statements that set $fetched to a thread's elements of a tile: eight of them in each of
+ * $PER_THREAD rows, by two accesses of 16 bytes where the tile is inside the matrix, and with zeros
+ * outside. */
+static void write_fetch(
+    struct attention_writer *w, const struct attention_tile *t, const char *indent)
+{
+    const struct contraction *c = t->c;
+    struct node *load = product_load(t->o->node);
+    struct code_needs needs = {.roots = {load}, .nr = 1}, again = needs;
+    const char *axis = tile_axis(t), *k = c->loop.var->name;
+    const char *in = arena_printf(w->arena, "%s    ", indent);
+    const char *row = t->runs_along_k ? axis : k, *run = t->runs_along_k ? k : axis;
+    const char *text = tree_text(w->tree, load), *inside = code_inside(c, t->o->axis, 0);
+    struct str code = {0};
+    str_addf(&code,
+        "%s{\n%sbool $inside = %s;\n"
+        "%s#pragma unroll\n%sfor (int $u = 0; $u < 2; $u++) {\n"
+        "%s    int %s = %s + $u * (%s - 1), %s = %s + $u * ($HEAD - 1);\n"
+        "%s    $inside = $inside && %s;\n%s}\n"
+        "%s#pragma unroll\n%sfor (int $i = 0; $i < (%s + $ROWS - 1) / $ROWS; $i++) {\n"
+        "%s    const int $at = $i * $ROWS + $fetch_row;\n"
+        "%s    if (%s %% $ROWS != 0 && $at >= %s)\n%s        continue;\n"
+        "%s    if ($inside) {\n%s        int %s = %s + $at, %s = %s + $fetch_run;\n",
+        indent, in, t->wide, in, in, in, row, t->row_first, t->rows, run, t->run_first, in, inside,
+        in, in, in, t->rows, in, in, t->rows, t->rows, in, in, in, row, t->row_first, run,
+        t->run_first);
+    put(w, &w->out, str_text(&code));
+    str_clear(&code);
+    code_decls(c, &w->out, &needs, arena_printf(w->arena, "%s        ", in));
+    str_addf(&code,
+        "%s        const float4 *$vectors = (const float4 *)&%s;\n"
+        "%s        *(float4 *)%s[$i] = $vectors[0];\n"
+        "%s        *(float4 *)(%s[$i] + 4) = $vectors[$SPAN / 4];\n"
+        "%s        continue;\n%s    }\n"
+        "%s    #pragma unroll\n%s    for (int $u = 0; $u < 8; $u++) {\n"
+        "%s        int %s = %s + $at, %s = %s + $fetch_run + $u %% 4 + $u / 4 * $SPAN;\n"
+        "%s        %s[$i][$u] = 0.0f;\n%s        if (%s) {\n",
+        in, text, in, t->fetched, in, t->fetched, in, in, in, in, in, row, t->row_first, run,
+        t->run_first, in, t->fetched, in, inside);
+    put(w, &w->out, str_text(&code));
+    str_clear(&code);
+    code_decls(c, &w->out, &again, arena_printf(w->arena, "%s            ", in));
+    str_addf(&code, "%s            %s[$i][$u] = %s;\n%s        }\n%s    }\n%s}\n%s}\n", in,
+        t->fetched, text, in, in, in, indent);
+    put(w, &w->out, str_text(&code));
+    str_finish(&code);
+}
+
+/* Write the loop that puts them in the tile. */
+static void write_put(
+    struct attention_writer *w, const struct attention_tile *t, const char *indent)
+{
+    const char *in = indent;
+    put(w, &w->out,
+        arena_printf(w->arena,
+            "%s#pragma unroll\n%sfor (int $i = 0; $i < (%s + $ROWS - 1) / $ROWS; $i++)\n"
+            "%s    if (%s %% $ROWS == 0 || $i * $ROWS + $fetch_row < %s)\n"
+            "%s        $store_parts(&%s[$i * $ROWS + $fetch_row][$fetch_at], %s[$i]);\n",
+            in, in, t->rows, in, t->rows, t->rows, in, t->tile, t->fetched));
+}
+
+static struct attention_tile q_tile(const struct attention_writer *w, const char *from)
+{
+    return (struct attention_tile){&w->a->scores, w->a->first.a, "$tile_q", "$BM", "$wide_q",
+        "$fetched_q", "$first_y", from, true};
+}
+
+static struct attention_tile k_tile(
+    const struct attention_writer *w, const char *keys, const char *from)
+{
+    return (struct attention_tile){
+        &w->a->scores, w->a->first.b, "$tile_k", "$BN", "$wide_k", "$fetched", keys, from, true};
+}
+
+static struct attention_tile v_tile(const struct attention_writer *w, const char *keys)
+{
+    return (struct attention_tile){&w->a->weigh, w->a->second.b, "$tile_v", "$BN", "$wide_v",
+        "$fetched", keys, "$first_x", false};
+}
+
+/* Write that a tile of the first product is fetched and put. */
+static void write_copy(
+    struct attention_writer *w, const struct attention_tile *t, const char *indent)
+{
+    write_fetch(w, t, indent);
+    write_put(w, t, indent);
+}
+
+/* The third kernel's text is in a block of its own, in which its parameters have their names. */
+static void begin_second(struct attention_writer *w, const char *indent)
+{
+    str_addf(&w->out, "%s{\n%s", indent, str_text(&w->aliases));
+    code_uniform_decls(&w->a->weigh, &w->out);
+}
+
+static void fetch_v(struct attention_writer *w, const char *keys, const char *indent)
+{
+    const struct attention_tile t = v_tile(w, keys);
+    begin_second(w, indent);
+    write_fetch(w, &t, arena_printf(w->arena, "%s    ", indent));
+    str_addf(&w->out, "%s}\n", indent);
 }
 
 static void write_head(struct attention_writer *w)
@@ -125,17 +334,21 @@ static void write_head(struct attention_writer *w)
         ")\n{\n"
         "    extern __shared__ __align__(16) float $tiles[];\n"
         "    const int $BN = $KEYS * $SPLIT, $NR_THREADS = $BM * $SPLIT * 2;\n"
-        "    float (*$tile_k)[$HEAD + 8] = (float (*)[$HEAD + 8])$tiles;\n"
-        "    float (*$tile_v)[$HEAD + 4] = (float (*)[$HEAD + 4])($tiles + $BN * ($HEAD + 8));\n"
+        "    const float $LOG2_E = 1.44269504f;\n"
+        "    float (*$tile_k)[$PITCH] = (float (*)[$PITCH])$tiles;\n"
+        "    float (*$tile_v)[$PITCH] = $tile_k + $BN;\n"
         "    float (*$partial)[$HEAD + 8] = (float (*)[$HEAD + 8])$tiles;\n"
-        "    float *$behind = $tiles + max($BN * (2 * $HEAD + 12), $SPLIT * $BM * ($HEAD + 8));\n"
-        "    float (*$tile_q)[$HEAD + 8] = (float (*)[$HEAD + 8])$behind;\n"
-        "    float (*$tile_p)[$KEYS + 8] =\n"
-        "        (float (*)[$KEYS + 8])($behind + $BM * ($HEAD + 8)) + threadIdx.y * 16;\n"
-        "    __shared__ float $part_largest[$SPLIT][$BM], $part_total[$SPLIT][$BM];\n"
+        "    float (*$tile_q)[$PITCH] = (float (*)[$PITCH])\n"
+        "        ($tiles + max(2 * $BN * $PITCH, $SPLIT * $BM * ($HEAD + 8)));\n"
+        "    __shared__ __align__(16) float $part_largest[$BM][$SPLIT], $part_total[$BM][$SPLIT];\n"
         "    const int $group = threadIdx.y / $SPLIT * 16, $part = threadIdx.y % $SPLIT;\n"
         "    const int $tid = threadIdx.y * 32 + threadIdx.x;\n"
         "    const int $lane_y = threadIdx.x / 4, $lane_x = threadIdx.x % 4 * 2;\n"
+        "    const int $ROWS = $NR_THREADS * 8 / $HEAD;\n"
+        "    float $fetched_q[($BM + $ROWS - 1) / $ROWS][8], $fetched[($BN + $ROWS - 1) / "
+        "$ROWS][8];\n"
+        "    const int $fetch_row = $tid / ($HEAD / 8), $fetch_at = $tid % ($HEAD / 8) * 4;\n"
+        "    const int $fetch_run = $place($tid % ($HEAD / 8));\n"
         "    const int $first_x = blockIdx.x * $HEAD, $first_y = blockIdx.y * $BM;\n");
     code_uniform_decls(c, &w->out);
     put(w, &w->out, "    const int $nr_keys = ");
@@ -146,148 +359,71 @@ static void write_head(struct attention_writer *w)
         put(w, &w->out, "    const float $scale = ");
         str_addf(&w->out, "1.0f / (%s);\n", w->scale);
     }
+    const struct attention_tile q = q_tile(w, "0"), k = k_tile(w, "0", "0"), v = v_tile(w, "0");
+    put(w, &w->out, "    bool $wide_q, $wide_k, $wide_v;\n");
+    write_wide(w, &q);
+    write_wide(w, &k);
+    begin_second(w, "    ");
+    write_wide(w, &v);
+    str_add(&w->out, "    }\n");
     put(w, &w->out,
         "    float $sums[$HEAD / 8][4] = {};\n"
         "    float $largest[2] = {-INFINITY, -INFINITY}, $total[2] = {0.0f, 0.0f};\n");
 }
 
-/* What is loaded to a tile: its rows are along one variable, what follows in a row is along the
- * other. */
-struct attention_tile {
-    const struct contraction *c;
-    const struct contraction_operand *o;
-    const char *tile, *rows;           /* names; rows: how many */
-    const char *row_first, *run_first; /* where the tile begins */
-    bool runs_along_k;                 /* a row of the tile is along k; else along the axis */
-};
-
-/* Write the loop in which the block's threads copy a tile, 16 bytes at a time where these follow
- * each other in memory, with zeros outside. */
-static void write_copies(
-    struct attention_writer *w, const struct attention_tile *t, const char *indent)
-{
-    const struct contraction *c = t->c;
-    struct str *s = &w->out;
-    const char *axis = (t->o->axis == ALONG_X ? c->x : c->y)->var->name, *k = c->loop.var->name;
-    const char *run = t->runs_along_k ? k : axis, *row = t->runs_along_k ? axis : k;
-    const char *in = arena_printf(w->arena, "%s    ", indent);
-    const char *conds = code_conds(c, t->o->axis);
-    struct node *load = product_load(t->o->node);
-    struct code_needs needs = {.roots = {load}, .nr = 1}, again = needs;
-    const bool wide = t->runs_along_k ? t->o->k_runs : t->o->axis_runs;
-    const char *step = wide ? "4" : "1", *text = tree_text(w->tree, load);
-    struct str code = {0};
-    str_addf(&code,
-        "%s#pragma unroll 1\n"
-        "%sfor (int $e = $tid * %s; $e < %s * $HEAD; $e += $NR_THREADS * %s) {\n"
-        "%sint %s = %s + $e / $HEAD, %s = %s + $e %% $HEAD;\n"
-        "%sfloat *$to = &%s[$e / $HEAD][$e %% $HEAD];\n",
-        indent, indent, step, t->rows, step, in, row, t->row_first, run, t->run_first, in, t->tile);
-    put(w, s, str_text(&code));
-    str_clear(&code);
-    if (wide) {
-        str_addf(&code, "%sbool $whole = %s;\n", in,
-            code_inside(c, t->o->axis, t->runs_along_k ? 3 : 0));
-        if (!t->runs_along_k)
-            str_addf(&code,
-                "%sint $last = %s + 3;\n%s{\n%s    int %s = $last;\n"
-                "%s    $whole = $whole && %s;\n%s}\n",
-                in, run, in, in, run, in, conds, in);
-        str_addf(&code, "%sif ($whole) {\n", in);
-        put(w, s, str_text(&code));
-        str_clear(&code);
-        code_decls(c, s, &needs, arena_printf(w->arena, "%s    ", in));
-        str_addf(&code,
-            "%s    const float *$value = &%s;\n%s    $whole = ((size_t)$value & 15) == 0;\n"
-            "%s    if ($whole)\n%s        __pipeline_memcpy_async($to, $value, 16);\n%s}\n"
-            "%sif (!$whole)\n%s    #pragma unroll 1\n%s    for (int $u = 0; $u < 4; $u++, %s++) "
-            "{\n",
-            in, text, in, in, in, in, in, in, in, run);
-        in = arena_printf(w->arena, "%s        ", in);
-    } else {
-        str_addf(&code, "%sconst int $u = 0;\n%s{\n", in, in);
-        in = arena_printf(w->arena, "%s    ", in);
-    }
-    str_addf(&code, "%sif (%s) {\n", in, code_inside(c, t->o->axis, 0));
-    put(w, s, str_text(&code));
-    str_clear(&code);
-    code_decls(c, s, &again, arena_printf(w->arena, "%s    ", in));
-    str_addf(&code,
-        "%s    __pipeline_memcpy_async($to + $u, &%s, 4);\n%s} else {\n"
-        "%s    $to[$u] = 0.0f;\n%s}\n%.*s}\n%s}\n",
-        in, text, in, in, in, (int)strlen(in) - 4, in, indent);
-    put(w, s, str_text(&code));
-    str_finish(&code);
-}
-
-static void load_q(struct attention_writer *w, const char *from, const char *indent)
-{
-    write_copies(w,
-        &(struct attention_tile){
-            &w->a->scores, w->a->first.a, "$tile_q", "$BM", "$first_y", from, true},
-        indent);
-}
-
-static void load_k(
-    struct attention_writer *w, const char *keys, const char *from, const char *indent)
-{
-    write_copies(w,
-        &(struct attention_tile){&w->a->scores, w->a->first.b, "$tile_k", "$BN", keys, from, true},
-        indent);
-}
-
-/* The third kernel's text is in a block of its own, in which its parameters have their names. */
-static void begin_second(struct attention_writer *w, const char *indent)
-{
-    str_addf(&w->out, "%s{\n%s", indent, str_text(&w->aliases));
-    code_uniform_decls(&w->a->weigh, &w->out);
-}
-
-static void load_v(struct attention_writer *w, const char *keys, const char *indent)
-{
-    begin_second(w, indent);
-    write_copies(w,
-        &(struct attention_tile){
-            &w->a->weigh, w->a->second.b, "$tile_v", "$BN", keys, "$first_x", false},
-        arena_printf(w->arena, "%s    ", indent));
-    str_addf(&w->out, "%s}\n", indent);
-}
-
-/* Write products of a fragment of 16 rows and 8 steps of k with `nr` columns of 8. */
+/* Write the products of a fragment of 16 rows and 16 steps of k, whose parts are in $a, with
+ * columns of 8, of which $load puts two in $b, a part at a time: four columns together, so that
+ * sums do not wait for themselves. The small products come first. Where three parts are to be as
+ * good as f32, they are summed by themselves, and added by FADD: tensor cores round towards zero.
+ */
 static void write_products(struct attention_writer *w, const char *to, const char *nr,
-    const char *up, const char *down, const char *b, const char *indent)
+    const char *load, const char *from, const char *indent)
 {
-    struct str code = {0};
     const char *in = indent;
-    str_addf(&code,
-        "%sconst float2 $up = *(const float2 *)&%s, $down = *(const float2 *)&%s;\n"
-        "%sunsigned $high[4], $low[4], $b_high[%s][2], $b_low[%s][2];\n"
-        "%s$split_tf32($up.x, $high[0], $low[0]);\n%s$split_tf32($down.x, $high[1], $low[1]);\n"
-        "%s$split_tf32($up.y, $high[2], $low[2]);\n%s$split_tf32($down.y, $high[3], $low[3]);\n"
-        "%s#pragma unroll\n%sfor (int $j = 0; $j < %s; $j++) {\n"
-        "%s    const float2 $value = %s;\n"
-        "%s    $split_tf32($value.x, $b_high[$j][0], $b_low[$j][0]);\n"
-        "%s    $split_tf32($value.y, $b_high[$j][1], $b_low[$j][1]);\n%s}\n",
-        in, up, down, in, nr, nr, in, in, in, in, in, in, nr, in, b, in, in, in);
-    static const char *const parts[3][2] = {
-        {"$low", "$b_high"}, {"$high", "$b_low"}, {"$high", "$b_high"}};
-    for (unsigned i = 0; i < 3; i++)
-        str_addf(&code,
-            "%s#pragma unroll\n%sfor (int $j = 0; $j < %s; $j++)\n"
-            "%s    $add_product(%s[$j], %s, %s[$j]);\n",
-            in, in, nr, in, to, parts[i][0], parts[i][1]);
-    put(w, &w->out, str_text(&code));
-    str_finish(&code);
+    const char *target = w->parts > 2 ? "$fresh[$j % 4]" : arena_printf(w->arena, "%s[$j]", to);
+    put(w, &w->out,
+        arena_printf(w->arena,
+            "%s#pragma unroll\n%sfor (int $four = 0; $four < %s; $four += 4) {\n"
+            "%s    unsigned $b[$PARTS][2][4];\n"
+            "%s    #pragma unroll\n%s    for (int $j = $four; $j < min($four + 4, %s); $j += 2)\n"
+            "%s        #pragma unroll\n%s        for (int $p = 0; $p < $PARTS; $p++)\n"
+            "%s            %s($b[$p][$j %% 4 / 2], %s);\n",
+            in, in, nr, in, in, in, nr, in, in, in, load, from));
+    if (w->parts > 2)
+        put(w, &w->out, arena_printf(w->arena, "%s    float $fresh[4][4] = {};\n", in));
+    for (unsigned sum = w->parts; sum-- > 0;)
+        for (unsigned right = 0; right <= sum; right++)
+            put(w, &w->out,
+                arena_printf(w->arena,
+                    "%s    #pragma unroll\n"
+                    "%s    for (int $j = $four; $j < min($four + 4, %s); $j++)\n"
+                    "%s        $add_product(%s, $a[%u], $b[%u][$j %% 4 / 2] + $j %% 2 * 2);\n",
+                    in, in, nr, in, target, sum - right, right));
+    if (w->parts > 2)
+        put(w, &w->out,
+            arena_printf(w->arena,
+                "%s    #pragma unroll\n"
+                "%s    for (int $u = 0; $u < 4 * min(4, %s); $u++)\n"
+                "%s        %s[$four + $u / 4][$u %% 4] += $fresh[$u / 4][$u %% 4];\n",
+                in, in, nr, in, to));
+    put(w, &w->out, arena_printf(w->arena, "%s}\n", in));
 }
 
+/* A lane names one row of 16 bytes of the four matrices of eight rows that ldmatrix reads. Few
+ * rounds go over the keys, so that code which is longer costs more to fetch than branches do. */
 static void write_scores(struct attention_writer *w, const char *indent)
 {
     put(w, &w->out,
-        arena_printf(w->arena, "%s#pragma unroll 1\n%sfor (int $kk = 0; $kk < $HEAD; $kk += 8) {\n",
-            indent, indent));
-    write_products(w, "$scores", "$KEYS / 8", "$tile_q[$group + $lane_y][$kk + $lane_x]",
-        "$tile_q[$group + 8 + $lane_y][$kk + $lane_x]",
-        "*(const float2 *)&$tile_k[$part * $KEYS + $j * 8 + $lane_y][$kk + $lane_x]",
+        arena_printf(w->arena,
+            "%s#pragma unroll 1\n%sfor (int $kk = 0; $kk < $HEAD / 16; $kk++) {\n"
+            "%s    unsigned $a[$PARTS][4];\n"
+            "%s    #pragma unroll\n%s    for (int $p = 0; $p < $PARTS; $p++)\n"
+            "%s        $load_four($a[$p], &$tile_q[$group + threadIdx.x %% 16]\n"
+            "%s            [$p * ($HEAD / 2) + $kk * 8 + threadIdx.x / 16 * 4]);\n",
+            indent, indent, indent, indent, indent, indent, indent));
+    write_products(w, "$scores", "$KEYS / 8", "$load_four",
+        "&$tile_k[$part * $KEYS + ($j + threadIdx.x / 16) * 8 + threadIdx.x % 8]\n"
+        "                    [$p * ($HEAD / 2) + $kk * 8 + threadIdx.x / 8 % 2 * 4]",
         arena_printf(w->arena, "%s    ", indent));
     str_addf(&w->out, "%s}\n", indent);
 }
@@ -328,7 +464,9 @@ static void write_one_score(struct attention_writer *w)
     str_addf(&w->out, "%s}\n", in);
 }
 
-/* Write the scores' way to weights: the largest so far, and what was added up under another. */
+/* Write the scores' way to weights: the largest so far, and what was added up under another. A
+ * power of e is one of two; the largest is rounded in the same way wherever it is subtracted, so
+ * that what rounding it costs cancels. */
 static void write_softmax(struct attention_writer *w)
 {
     put(w, &w->out,
@@ -346,8 +484,8 @@ static void write_softmax(struct attention_writer *w)
         "                }\n"
         "            $top = fmaxf($top, __shfl_xor_sync(0xffffffffu, $top, 1));\n"
         "            $top = fmaxf($top, __shfl_xor_sync(0xffffffffu, $top, 2));\n"
-        "            const float $base = $top == -INFINITY ? 0.0f : $top;\n"
-        "            const float $shrink = expf($largest[$u] - $base);\n"
+        "            const float $base = $top == -INFINITY ? 0.0f : $top * $LOG2_E;\n"
+        "            const float $shrink = $exp2_fast($largest[$u] * $LOG2_E - $base);\n"
         "            $largest[$u] = $top;\n"
         "            $total[$u] *= $shrink;\n"
         "            #pragma unroll\n"
@@ -356,71 +494,71 @@ static void write_softmax(struct attention_writer *w)
         "                $sums[$j][$u * 2 + 1] *= $shrink;\n"
         "            }\n"
         "            #pragma unroll\n"
-        "            for (int $j = 0; $j < $KEYS / 8; $j++) {\n"
-        "                float2 $weight;\n"
-        "                $weight.x = expf($scores[$j][$u * 2] - $base);\n"
-        "                $weight.y = expf($scores[$j][$u * 2 + 1] - $base);\n"
-        "                $total[$u] += $weight.x + $weight.y;\n"
-        "                *(float2 *)&$tile_p[$u * 8 + $lane_y][$j * 8 + $lane_x] = $weight;\n"
-        "            }\n"
+        "            for (int $j = 0; $j < $KEYS / 8; $j++)\n"
+        "                #pragma unroll\n"
+        "                for (int $v = 0; $v < 2; $v++) {\n"
+        "                    float &$weight = $scores[$j][$u * 2 + $v];\n"
+        "                    $weight = $exp2_fast(fmaf($weight, $LOG2_E, -$base));\n"
+        "                    $total[$u] += $weight;\n"
+        "                }\n"
         "        }\n");
 }
 
-/* Write the loop over tiles of keys. The keys of the next tile come while this one's scores become
- * weights; the other operand's rows come while scores are made. The round before the first only
- * copies. */
+/* Write the loop over tiles of keys. The other operand's rows are fetched while scores are made,
+ * the keys of the next tile while this one's scores become weights and are used. */
 static void write_loop(struct attention_writer *w)
 {
+    struct attention_tile q = q_tile(w, "0"), k = k_tile(w, "0", "0");
+    const struct attention_tile v = v_tile(w, "$key");
+    write_fetch(w, &k, "    ");
+    write_copy(w, &q, "    ");
     put(w, &w->out,
         "    #pragma unroll 1\n"
-        "    for (int $key = -$BN; $key < $nr_keys; $key += $BN) {\n"
-        "        float $scores[$KEYS / 8][4] = {};\n"
-        "        if ($key < 0) {\n");
-    load_q(w, "0", "            ");
-    put(w, &w->out, "        } else {\n");
-    load_v(w, "$key", "            ");
+        "    for (int $key = 0; $key < $nr_keys; $key += $BN) {\n"
+        "        float $scores[$KEYS / 8][4] = {};\n");
+    write_put(w, &k, "        ");
+    fetch_v(w, "$key", "        ");
+    put(w, &w->out, "        __syncthreads();\n");
+    write_scores(w, "        ");
+    write_put(w, &v, "        ");
     put(w, &w->out,
-        "            __pipeline_commit();\n"
-        "            __pipeline_wait_prior(1);\n"
+        "        #pragma unroll 1\n"
+        "        for (int $from = $HEAD; $depth > $HEAD; $from += $HEAD) {\n"
+        "            if ($from >= $depth)\n"
+        "                $from = 0;\n"
         "            __syncthreads();\n");
+    q = q_tile(w, "$from");
+    k = k_tile(w, "$key", "$from");
+    write_copy(w, &q, "            ");
+    put(w, &w->out,
+        "            if ($from == 0)\n"
+        "                break;\n");
+    write_copy(w, &k, "            ");
+    put(w, &w->out, "            __syncthreads();\n");
     write_scores(w, "            ");
-    put(w, &w->out,
-        "            #pragma unroll 1\n"
-        "            for (int $k0 = $HEAD; $depth > $HEAD; $k0 += $HEAD) {\n"
-        "                const int $from = $k0 < $depth ? $k0 : 0;\n"
-        "                __syncthreads();\n");
-    load_q(w, "$from", "                ");
-    load_k(w, "$key", "$from", "                ");
-    put(w, &w->out,
-        "                __pipeline_commit();\n"
-        "                __pipeline_wait_prior(0);\n"
-        "                __syncthreads();\n"
-        "                if ($from == 0)\n"
-        "                    break;\n");
-    write_scores(w, "                ");
-    put(w, &w->out,
-        "            }\n"
-        "            __syncthreads();\n"
-        "        }\n"
-        "        if ($key + $BN < $nr_keys) {\n");
-    load_k(w, "$key + $BN", "0", "            ");
-    put(w, &w->out,
-        "        }\n"
-        "        __pipeline_commit();\n"
-        "        if ($key < 0)\n"
-        "            continue;\n");
+    put(w, &w->out, "        }\n");
+    k = k_tile(w, "$key + $BN", "0");
+    put(w, &w->out, "        if ($key + $BN < $nr_keys) {\n");
+    write_fetch(w, &k, "            ");
+    put(w, &w->out, "        }\n");
     write_softmax(w);
     put(w, &w->out,
-        "        __pipeline_wait_prior(1);\n"
         "        __syncthreads();\n"
-        "        #pragma unroll 1\n"
-        "        for (int $kk = 0; $kk < $KEYS; $kk += 8) {\n"
-        "            const int $at = $part * $KEYS + $kk + $lane_x;\n");
-    write_products(w, "$sums", "$HEAD / 8", "$tile_p[$lane_y][$kk + $lane_x]",
-        "$tile_p[$lane_y + 8][$kk + $lane_x]",
-        "make_float2($tile_v[$at][$j * 8 + $lane_y], $tile_v[$at + 1][$j * 8 + $lane_y])",
+        "        #pragma unroll\n"
+        "        for (int $i = 0; $i < $KEYS / 8; $i += 2) {\n"
+        "            unsigned $a[$PARTS][4];\n"
+        "            #pragma unroll\n"
+        "            for (int $p = 0; $p < $PARTS; $p++) {\n"
+        "                $a[$p][0] = $take_part($scores[$i][0], $scores[$i][1]);\n"
+        "                $a[$p][1] = $take_part($scores[$i][2], $scores[$i][3]);\n"
+        "                $a[$p][2] = $take_part($scores[$i + 1][0], $scores[$i + 1][1]);\n"
+        "                $a[$p][3] = $take_part($scores[$i + 1][2], $scores[$i + 1][3]);\n"
+        "            }\n");
+    write_products(w, "$sums", "$HEAD / 8", "$load_four_turned",
+        "&$tile_v[$part * $KEYS + $i * 8 + threadIdx.x % 16]\n"
+        "                    [$p * ($HEAD / 2) + ($j + threadIdx.x / 16) * 4]",
         "            ");
-    put(w, &w->out, "        }\n        __syncthreads();\n    }\n");
+    put(w, &w->out, "        }\n    }\n    __syncthreads();\n");
 }
 
 /* Write how the parts of a row come together, and the third kernel's stores. */
@@ -429,15 +567,14 @@ static void write_tail(struct attention_writer *w)
     const struct contraction *c = &w->a->weigh;
     const struct substs none = {.nr = 0};
     put(w, &w->out,
-        "    __pipeline_wait_prior(0);\n"
         "    #pragma unroll\n"
         "    for (int $u = 0; $u < 2; $u++) {\n"
         "        const int $at = $group + $u * 8 + $lane_y;\n"
         "        $total[$u] += __shfl_xor_sync(0xffffffffu, $total[$u], 1);\n"
         "        $total[$u] += __shfl_xor_sync(0xffffffffu, $total[$u], 2);\n"
         "        if ($lane_x == 0) {\n"
-        "            $part_largest[$part][$at] = $largest[$u];\n"
-        "            $part_total[$part][$at] = $total[$u];\n"
+        "            $part_largest[$at][$part] = $largest[$u] * $LOG2_E;\n"
+        "            $part_total[$at][$part] = $total[$u];\n"
         "        }\n"
         "        #pragma unroll\n"
         "        for (int $j = 0; $j < $HEAD / 8; $j++)\n"
@@ -445,26 +582,34 @@ static void write_tail(struct attention_writer *w)
         "                make_float2($sums[$j][$u * 2], $sums[$j][$u * 2 + 1]);\n"
         "    }\n"
         "    __syncthreads();\n"
-        "    #pragma unroll 1\n"
-        "    for (int $e = $tid; $e < $BM * $HEAD; $e += $NR_THREADS) {\n"
-        "        const int $at = $e / $HEAD;\n"
-        "        float $top = -INFINITY, $all = 0.0f, $value = 0.0f;\n"
+        "    for (int $at = $tid; $at < $BM; $at += $NR_THREADS) {\n"
+        "        float $top = -INFINITY, $all = 0.0f;\n"
         "        #pragma unroll\n"
         "        for (int $i = 0; $i < $SPLIT; $i++)\n"
-        "            $top = fmaxf($top, $part_largest[$i][$at]);\n"
+        "            $top = fmaxf($top, $part_largest[$at][$i]);\n"
         "        $top = $top == -INFINITY ? 0.0f : $top;\n"
         "        #pragma unroll\n"
         "        for (int $i = 0; $i < $SPLIT; $i++) {\n"
-        "            const float $share = expf($part_largest[$i][$at] - $top);\n"
-        "            $all += $share * $part_total[$i][$at];\n"
-        "            $value += $share * $partial[$i * $BM + $at][$e % $HEAD];\n"
+        "            $part_largest[$at][$i] = $exp2_fast($part_largest[$at][$i] - $top);\n"
+        "            $all += $part_largest[$at][$i] * $part_total[$at][$i];\n"
         "        }\n"
-        "        $value /= $all;\n");
+        "        #pragma unroll\n"
+        "        for (int $i = 0; $i < $SPLIT; $i++)\n"
+        "            $part_largest[$at][$i] /= $all;\n"
+        "    }\n"
+        "    __syncthreads();\n"
+        "    #pragma unroll 1\n"
+        "    for (int $e = $tid; $e < $BM * $HEAD; $e += $NR_THREADS) {\n"
+        "        const int $at = $e / $HEAD;\n"
+        "        float $value = 0.0f;\n"
+        "        #pragma unroll\n"
+        "        for (int $i = 0; $i < $SPLIT; $i++)\n"
+        "            $value += $part_largest[$at][$i] * $partial[$i * $BM + $at][$e % $HEAD];\n");
     begin_second(w, "        ");
     str_addf(&w->out, "            int %s = ", c->y->var->name);
     put(w, &w->out, "$first_y + $at;\n");
     str_addf(&w->out, "            int %s = ", c->x->var->name);
-    put(w, &w->out, "$first_x + $e % $HEAD;\n");
+    put(w, &w->out, "$first_x + $place($e % $HEAD / 8) + $e % 8 / 4 * $SPAN + $e % 4;\n");
     str_addf(&w->out, "            if (%s) {\n", code_all_conds(c));
     product_rest(c, &w->out, &none, tree_fresh(w->tree, "value"), "                ");
     str_add(&w->out, "            }\n        }\n    }\n}\n");
@@ -496,6 +641,24 @@ static unsigned find_head(const struct attention *a)
     return head;
 }
 
+/* So many parts of a tile of keys that a block's shared memory has room for them. */
+static unsigned find_split(const struct attention_writer *w)
+{
+    unsigned split = SPLIT;
+    while (split > 1 && (2 * KEYS * split + BM) * row_floats(w) * 4 + BM * split * 8 >
+                            w->a->in->smem_per_block_bytes)
+        split /= 2;
+    return split;
+}
+
+/* Two where an error of 2^-16 in a product is well within the tolerance; three are as good as f32.
+ */
+static unsigned find_parts(const struct rewrite_in *in)
+{
+    const struct tolerance *t = &in->task->tolerance;
+    return in->task->has_tolerance && t->rel >= 0x1p-10 && t->abs >= 0x1p-14 ? 2 : 3;
+}
+
 static void drop(const struct attention *a, const struct node *function)
 {
     unsigned end = function->end;
@@ -519,8 +682,7 @@ static void write_launch(struct attention_writer *w)
     struct launch_line line = a->lines[2];
     const struct form_axis *z = form_axis_along(&a->weigh.form, 2);
     const char *floats =
-        put_text(w, "(max($KEYS*$SPLIT*(2*$HEAD+12), $SPLIT*$BM*($HEAD+8)) + $BM*($HEAD+8) + "
-                    "$SPLIT*$BM*($KEYS+8))*4");
+        put_text(w, "(max(2*$KEYS*$SPLIT*$PITCH, $SPLIT*$BM*($HEAD+8)) + $BM*$PITCH)*4");
     line.grid[0] = arena_printf(w->arena, "ceil_div(%s, %u)",
         extent_text(in, &a->lines[2], &a->weigh.form, a->weigh.x), w->head);
     extent_cover(in, &line, &a->weigh.form, a->weigh.y, tree_fresh(w->tree, "BM"));
@@ -531,7 +693,7 @@ static void write_launch(struct attention_writer *w)
     line.smem = floats;
     pragma_add_tune(in, edits, tree_fresh(w->tree, "BM"), BM, "16, 32, 64, 128");
     pragma_add_tune(in, edits, tree_fresh(w->tree, "KEYS"), KEYS, "16, 32, 64");
-    pragma_add_tune(in, edits, tree_fresh(w->tree, "SPLIT"), SPLIT, "1, 2, 4, 8");
+    pragma_add_tune(in, edits, tree_fresh(w->tree, "SPLIT"), find_split(w), "1, 2, 4, 8");
     pragma_add_line(in, edits,
         arena_printf(w->arena, "where  %s <= 256 && %s + %s <= %u", put_text(w, "$BM*$SPLIT"),
             floats, put_text(w, "$BM*$SPLIT*8"), in->smem_per_block_bytes));
@@ -557,6 +719,7 @@ bool attention_write(struct attention *a)
     const struct node *functions[] = {
         a->scores.form.function, a->softmax.function, a->weigh.form.function};
     w.head = find_head(a);
+    w.parts = find_parts(in);
     w.scale = find_scale(a);
     join_lists(&w);
     write_helpers(&w);
@@ -566,8 +729,6 @@ bool attention_write(struct attention *a)
     drop(a, functions[0]);
     drop(a, functions[1]);
     edits_replace(&a->out->edits, functions[2]->start, functions[2]->end, "%s", str_text(&w.out));
-    if (!strstr(in->source, "<cuda_pipeline.h>"))
-        edits_insert(&a->out->edits, 0, "#include <cuda_pipeline.h>\n");
     write_launch(&w);
     drop_temp(a, a->between);
     if (a->normalised != a->between)

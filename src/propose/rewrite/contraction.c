@@ -18,7 +18,7 @@ static unsigned mask_of(const struct contraction *c, const struct node *n)
     return deps_of(&c->deps, n) & (ALONG_X | ALONG_Y | ALONG_K);
 }
 
-/* The usual axes: threads along x make columns, threads along y rows. */
+/* The usual axes: threads along x make columns, threads along y rows; see turn. */
 static bool read_thread_axes(struct contraction *c, const char **why)
 {
     c->x = form_axis_along(&c->form, 0);
@@ -425,6 +425,37 @@ static bool read_along(struct contraction *c, const char **why)
            say(why, "a sum that leaves elements out, which may be NaN");
 }
 
+/* Whether all stores go to neighbours in memory where threads are neighbours along y, not x. */
+static bool stores_run_along_y(const struct contraction *c)
+{
+    unsigned nr = 0;
+    for (unsigned i = c->loop_at + 1; i < c->form.nr_work; i++)
+        for (struct node *n = c->form.work[i]; n; n = node_next(c->form.work[i], n)) {
+            struct node *target = node_is_change(n) ? node_strip(n->child) : NULL;
+            const struct node *base;
+            struct affine index;
+            if (!target || target->kind != NODE_INDEX)
+                continue;
+            nr++;
+            if (!affine_access(c->in->tree, c->form.function, target, &base, &index) ||
+                !is_one(&index, "threadIdx.y") || is_one(&index, "threadIdx.x"))
+                return false;
+        }
+    return nr > 0;
+}
+
+/* Let threads along y make columns, where that is how the outputs lie in memory. */
+static void turn(struct contraction *c)
+{
+    const struct contraction before = *c;
+    const char *why;
+    if (c->x->dim || c->y->dim != 1 || c->y->block_only || !stores_run_along_y(c))
+        return;
+    *c = (struct contraction){.in = c->in, .form = before.form, .x = before.y, .y = before.x};
+    if (!read_along(c, &why))
+        *c = before;
+}
+
 bool contraction_read(
     struct contraction *c, const struct rewrite_in *in, struct node *function, const char **why)
 {
@@ -437,8 +468,10 @@ bool contraction_read(
     for (unsigned nth = 0; nth <= form.nr_axes; nth++) {
         *c = (struct contraction){.in = in, .form = form};
         if ((nth ? read_block_axes(c, nth - 1, why) : read_thread_axes(c, why)) &&
-            read_along(c, why))
+            read_along(c, why)) {
+            turn(c);
             return true;
+        }
         first = nth ? first : *why;
     }
     *why = first;

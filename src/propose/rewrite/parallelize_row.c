@@ -379,13 +379,16 @@ const char *row_lanes_reduction(struct row_lanes *lanes, const char *var, enum s
     if (!lanes->block)
         return text;
     lanes->shared_types |= 1u << scalar;
+    /* each warp folds the parts of all warps; one that is there twice changes no extreme */
     const char *part = part_name(lanes, scalar);
+    const char *none = !strcmp(op, "+")   ? "0"
+                       : !strcmp(op, "*") ? "1"
+                                          : arena_printf(arena, "%s[0]", part);
     return arena_printf(arena,
         "%s\n%sif (threadIdx.x %% 32 == 0)\n%s    %s[threadIdx.x / 32] = %s;\n%s__syncthreads();\n"
-        "%s%s = %s[0];\n%sfor (int warp = 1; warp < blockDim.x / 32; warp++)\n%s    %s;\n"
+        "%s%s = threadIdx.x %% 32 < blockDim.x / 32 ? %s[threadIdx.x %% 32] : %s;\n%s%s\n"
         "%s__syncthreads();",
-        text, indent, indent, part, var, indent, indent, var, part, indent, indent,
-        fold_text(arena, op, var, arena_printf(arena, "%s[warp]", part)), indent);
+        text, indent, indent, part, var, indent, indent, var, part, none, indent, text, indent);
 }
 
 static const char *pair_reduction(

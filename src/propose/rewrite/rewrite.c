@@ -144,32 +144,57 @@ const struct tune *pragma_find_tune(const struct rewrite_in *in, const char *nam
     return NULL;
 }
 
+/* Where the value of a tuning parameter begins in its line, and in *to the line's end; NULL: it is
+ * not found. */
+static const char *find_tune_value(
+    const struct rewrite_in *in, const struct tune *tune, const char **to)
+{
+    const char *p = in->source + source_line_at(in, tune->line);
+    const size_t len = strlen(tune->name);
+    *to = str_next_line(p);
+    while (**to && *to - p > 1 && (*to)[-2] == '\\')
+        *to = str_next_line(*to);
+    for (; (p = str_find_word(p, *to, tune->name, len)); p += len) {
+        const char *q = p + len;
+        while (q < *to && isspace((unsigned char)*q))
+            q++;
+        if (q >= *to || *q++ != '=')
+            continue;
+        while (q < *to && (*q == ' ' || *q == '\t'))
+            q++;
+        return q;
+    }
+    return NULL;
+}
+
 bool pragma_set_tune(
     const struct rewrite_in *in, struct edits *edits, const char *name, int64_t value)
 {
     const struct tune *tune = pragma_find_tune(in, name);
-    if (!tune)
+    const char *to, *at = tune ? find_tune_value(in, tune, &to) : NULL;
+    if (!at)
         return false;
-    const char *p = in->source + source_line_at(in, tune->line), *to = str_next_line(p);
-    const size_t len = strlen(name);
-    while (*to && to - p > 1 && to[-2] == '\\')
-        to = str_next_line(to);
-    for (; (p = str_find_word(p, to, name, len)); p += len) {
-        const char *q = p + len;
-        while (q < to && isspace((unsigned char)*q))
-            q++;
-        if (q >= to || *q++ != '=')
-            continue;
-        while (q < to && (*q == ' ' || *q == '\t'))
-            q++;
-        const char *end = q;
-        while (end < to && (isalnum((unsigned char)*end) || *end == '-'))
-            end++;
-        edits_replace(edits, (unsigned)(q - in->source), (unsigned)(end - in->source), "%lld",
-            (long long)value);
-        return true;
+    const char *end = at;
+    while (end < to && (isalnum((unsigned char)*end) || *end == '-'))
+        end++;
+    edits_replace(
+        edits, (unsigned)(at - in->source), (unsigned)(end - in->source), "%lld", (long long)value);
+    return true;
+}
+
+void pragma_widen_tune(const struct rewrite_in *in, struct edits *edits, const char *name,
+    const int64_t *values, unsigned nr)
+{
+    const struct tune *tune = pragma_find_tune(in, name);
+    const char *to, *at = tune ? find_tune_value(in, tune, &to) : NULL;
+    const char *end = at ? memchr(at, '}', (size_t)(to - at)) : NULL;
+    for (unsigned i = 0; end && i < nr; i++) {
+        bool there = false;
+        for (unsigned k = 0; k < tune->nr_choices; k++)
+            there = there || tune->choices[k] == values[i];
+        if (!there)
+            edits_insert(edits, (unsigned)(end - in->source), ", %lld", (long long)values[i]);
     }
-    return false;
 }
 
 void source_drop_line(const struct rewrite_in *in, struct edits *edits, unsigned line)

@@ -93,6 +93,10 @@ const struct tune *pragma_find_tune(const struct rewrite_in *in, const char *nam
 bool pragma_set_tune(
     const struct rewrite_in *in, struct edits *edits, const char *name, int64_t value);
 
+/* Add choices that a tuning parameter does not have. Nothing, where its line lists none. */
+void pragma_widen_tune(const struct rewrite_in *in, struct edits *edits, const char *name,
+    const int64_t *values, unsigned nr);
+
 /* The offset of the start of line `line` (from 1), or in->bytes. */
 unsigned source_line_at(const struct rewrite_in *in, unsigned line);
 /* Delete that line. */

@@ -1,11 +1,12 @@
 /* fuse: two element-wise launches in a row become one, where the second reads what the first wrote
  * at the same index. The array between them goes. An element-wise launch after one of blocks that
- * make rows is the work of fuse_rows.c. */
+ * make rows is the work of fuse_rows.c, two launches of one kernel that of fuse_twins.c. */
 #include "base/str.h"
 #include "cuda/kernel_form.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/fuse_rows.h"
+#include "propose/rewrite/fuse_twins.h"
 #include "propose/rewrite/rewrite.h"
 
 #include <string.h>
@@ -223,6 +224,8 @@ bool rewrite_fuse(const struct rewrite_in *in, unsigned variant, struct rewrite_
     if (variant + 1 >= in->plan->nr_launches)
         return rewrite_refuse(in, out, "no two launches in a row");
     out->more = true;
+    if (fuse_twins_fits(in, variant))
+        return fuse_twins(in, variant, out);
     if (!read_launch(&f, &f.a, variant) || !read_launch(&f, &f.b, variant + 1))
         return fuse_rows(in, variant, out);
     if (f.a.form.function == f.b.form.function || !find_between(&f))

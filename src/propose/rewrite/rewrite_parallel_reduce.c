@@ -56,6 +56,10 @@ static bool edit_launches(struct rows *r)
                                        text_operand(arena, rows), line->block[0]);
         launch_line_write(line, &r->out->edits);
     }
+    /* a row may keep more threads busy than single rows in threads did */
+    if (r->block)
+        pragma_widen_tune(
+            r->in, &r->out->edits, r->lines.items[0].block[0], (const int64_t[]){512, 1024}, 2);
     return true;
 }
 

@@ -7,10 +7,10 @@
  *
  * Products of 16 bits are exact, as before; only the order of the sums changes. A float is split
  * into two tf32 parts, and three of the four products of parts are summed (the scheme: Ootomo and
- * Yokota, IJHPCA 2022). The upper part has the first ten bits behind the point, so that the product
- * left out, and what rounding the lower parts loses, are under 2^-19 of a product together. Tensor
- * cores round sums towards zero: each tile of k is summed by itself, and added to the others by
- * FADD. */
+ * Yokota, IJHPCA 2022). The upper part has the first ten bits behind the point, the lower one what
+ * is left, of which tensor cores read the first eleven bits: the product left out, and what is not
+ * read, are under 2^-18 of a product together. Tensor cores round sums towards zero: each tile of k
+ * is summed by itself, and added to the others by FADD. */
 #include "cuda/affine.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/contraction_code.h"
@@ -426,7 +426,7 @@ static void write_fragments(struct mma_writer *w, const struct contraction_opera
             "%s    for (int %s = 0; %s < %s[%s].num_elements; %s++) {\n"
             "%s        float %s = %s[%s].x[%s];\n"
             "%s        %s[%s].x[%s] = __uint_as_float(__float_as_uint(%s) & 0xffffe000u);\n"
-            "%s        %s[%s].x[%s] = nvcuda::wmma::__float_to_tf32(%s - %s[%s].x[%s]);\n%s    }\n",
+            "%s        %s[%s].x[%s] = %s - %s[%s].x[%s];\n%s    }\n",
             in, in, w->u, w->u, o->fragment, w->i, w->u, in, w->value, o->fragment, w->i, w->u, in,
             o->fragment, w->i, w->u, w->value, in, low_of(w, o), w->i, w->u, w->value, o->fragment,
             w->i, w->u, in);

@@ -81,7 +81,8 @@ static bool is_matrix(const struct wgmma_writer *w, const struct contraction_ope
     const struct launch_line *line, unsigned *param)
 {
     const struct contraction *c = w->c;
-    const char *thread = o == w->product.a ? "threadIdx.y" : "threadIdx.x";
+    const struct form_axis *axis = o == w->product.a ? c->y : c->x;
+    const char *thread = arena_printf(c->in->arena, "threadIdx.%c", axis_names[axis->dim]);
     const struct node *base;
     struct affine index;
     if (!o->k_runs ||

@@ -145,7 +145,7 @@ static void test_rows_carried(void **state)
     end(b);
 }
 
-#define PRODUCT_TASK                                                                               \
+#define PRODUCT_SIZES                                                                              \
     "#pragma keet size   M = 64, N = 96, K = 40\n"                                                 \
     "#pragma keet check  M = 67, N = 33, K = 35\n"                                                 \
     "#pragma keet check  M = 3, N = 65, K = 1\n"                                                   \
@@ -153,8 +153,11 @@ static void test_rows_carried(void **state)
     "#pragma keet out    C : f32[M][N]\n"                                                          \
     "#pragma keet tolerance rel = 1e-4, abs = 1e-5\n"                                              \
     "#pragma keet tune   T = 16 in {8, 16}\n"                                                      \
-    "#pragma keet where  T*T <= 1024\n"                                                            \
-    "#pragma keet launch f<<<dim3(ceil_div(N,T), ceil_div(M,T)), dim3(T,T)>>>(A, B, C, M, N, K)\n"
+    "#pragma keet where  T*T <= 1024\n"
+#define PRODUCT_LAUNCH(x, y)                                                                       \
+    "#pragma keet launch f<<<dim3(ceil_div(" x ",T), ceil_div(" y                                  \
+    ",T)), dim3(T,T)>>>(A, B, C, M, N, K)\n"
+#define PRODUCT_TASK PRODUCT_SIZES PRODUCT_LAUNCH("N", "M")
 
 /* Locals that the operands stand on, a sum that starts at a load of uniform place, an epilogue. */
 static const char product[] =
@@ -236,22 +239,26 @@ static void test_product_started(void **state)
 }
 
 /* Zeros would count here, and the operands lie the other way round. */
+#define DIFFERENCES(x, y)                                                                          \
+    "__global__ void f(const float *A, const float *B, float *C, int M, int N, int K)\n"           \
+    "{\n"                                                                                          \
+    "    int " x " = blockIdx.x * blockDim.x + threadIdx.x;\n"                                     \
+    "    int " y " = blockIdx.y * blockDim.y + threadIdx.y;\n"                                     \
+    "    if (i < M && j < N) {\n"                                                                  \
+    "        float far = 0, all = 0;\n"                                                            \
+    "        for (int k = 0; k < K; k++) {\n"                                                      \
+    "            float d = A[i * K + k] - B[j * K + k] + 1;\n"                                     \
+    "            far = fmaxf(far, d * k);\n"                                                       \
+    "            all += d * d;\n"                                                                  \
+    "        }\n"                                                                                  \
+    "        C[i * N + j] = far + all;\n"                                                          \
+    "    }\n"                                                                                      \
+    "}\n"
 static const char differences[] =
-    "#pragma keet in     B : f32[N][K]\n" PRODUCT_TASK
-    "__global__ void f(const float *A, const float *B, float *C, int M, int N, int K)\n"
-    "{\n"
-    "    int j = blockIdx.x * blockDim.x + threadIdx.x;\n"
-    "    int i = blockIdx.y * blockDim.y + threadIdx.y;\n"
-    "    if (i < M && j < N) {\n"
-    "        float far = 0, all = 0;\n"
-    "        for (int k = 0; k < K; k++) {\n"
-    "            float d = A[i * K + k] - B[j * K + k] + 1;\n"
-    "            far = fmaxf(far, d * k);\n"
-    "            all += d * d;\n"
-    "        }\n"
-    "        C[i * N + j] = far + all;\n"
-    "    }\n"
-    "}\n";
+    "#pragma keet in     B : f32[N][K]\n" PRODUCT_TASK DIFFERENCES("j", "i");
+/* Threads along x are rows of what is stored. */
+static const char turned[] = "#pragma keet in     B : f32[N][K]\n" PRODUCT_SIZES PRODUCT_LAUNCH(
+    "M", "N") DIFFERENCES("i", "j");
 
 static void test_differences(void **state)
 {
@@ -264,6 +271,14 @@ static void test_differences(void **state)
     has(b, "tune   PER_X = 4 in {2, 4, 8}");
     step(b, ACTION_COARSEN, 1);
     has(b, "float far[PER_Y][PER_X];");
+    end(b);
+    b = begin_judged(turned);
+    for (unsigned variant = 0; variant < 3; variant++) {
+        back(b);
+        step(b, ACTION_REGISTER_TILE, variant);
+        has(b, "int first_x = blockIdx.y * BN;");
+        has(b, "dim3(ceil_div(M, BM), ceil_div(N, BN)), dim3(BN/TN, BM/TM)");
+    }
     end(b);
 }
 

@@ -14,7 +14,7 @@ static void judge(struct bench *b, struct candidate *c)
     bench_must_equal(b, c);
 }
 
-#define SIZES                                                                                      \
+#define SIZES_AT(rel, abs)                                                                         \
     "#pragma keet size   H = 2, S = 70, D = 24\n"                                                  \
     "#pragma keet check  H = 2, S = 37, D = 17\n"                                                  \
     "#pragma keet check  H = 1, S = 5, D = 40\n"                                                   \
@@ -23,11 +23,12 @@ static void judge(struct bench *b, struct candidate *c)
     "#pragma keet in     K : f32[H][S][D] = uniform(-1, 1)\n"                                      \
     "#pragma keet in     V : f32[H][S][D] = uniform(-1, 1)\n"                                      \
     "#pragma keet out    O : f32[H][S][D]\n"                                                       \
-    "#pragma keet tolerance rel = 1e-4, abs = 1e-5\n"                                              \
+    "#pragma keet tolerance rel = " rel ", abs = " abs "\n"                                        \
     "#pragma keet temp   P : f32[H][S][S]\n"                                                       \
     "#pragma keet tune   TILE = 16 in {8, 16}\n"                                                   \
     "#pragma keet launch scores<<<dim3(ceil_div(S, TILE), ceil_div(S, TILE), H), dim3(TILE, "      \
     "TILE)>>>(Q, K, P, S, D)\n"
+#define SIZES SIZES_AT("1e-4", "1e-5")
 #define SOFTMAX(rows) "#pragma keet launch softmax<<<ceil_div(H*S, 64), 64>>>(P, " rows ", S)\n"
 #define WEIGH                                                                                      \
     "#pragma keet launch weigh<<<dim3(ceil_div(D, TILE), ceil_div(S, TILE), H), dim3(TILE, "       \
@@ -85,16 +86,21 @@ static const char plain[] = SIZES SOFTMAX("H*S") WEIGH SCORES("sum / sqrtf(d)")
 static const char causal[] = SIZES SOFTMAX("H*S") WEIGH SCORES("col <= row ? sum : -INFINITY")
     ROWS("-INFINITY", "sum += e;", INVERSE) VALUES;
 
+/* A tolerance with room for products of two bf16 parts. */
+static const char wide[] = SIZES_AT("1e-3", "1e-4") SOFTMAX("H*S") WEIGH SCORES("sum / sqrtf(d)")
+    ROWS("P[row * cols]", "sum += e;", DIVIDE) VALUES;
+
 static void test_fused(void **state)
 {
-    static const char *const sources[] = {plain, causal};
+    static const char *const sources[] = {plain, wide, causal};
     (void)state;
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 3; i++) {
         struct bench *b = begin_judged(sources[i]);
         step(b, ACTION_ATTENTION, 0);
         has(b, "attention<<<dim3(ceil_div(D, 32), ceil_div(S, BM), H), dim3(32, BM / 16 * SPLIT)");
         has(b, "int s = second_s;");
-        has(b, i ? "score = col <= row ? sum : -INFINITY;" : "score = (sum) * scale;");
+        has(b, i == 1 ? "unsigned a[2][4];" : "unsigned a[3][4];");
+        has(b, i == 2 ? "score = col <= row ? sum : -INFINITY;" : "score = (sum) * scale;");
         lacks(b, "temp");
         lacks(b, "TILE");
         end(b);

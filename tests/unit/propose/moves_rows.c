@@ -62,6 +62,7 @@ static void test_nest_shared(void **state)
         struct bench *b = begin_judged(channels);
         step(b, ACTION_PARALLEL_REDUCE, variant);
         has(b, "int b = both / l, i = both % l;");
+        has(b, variant ? "BLOCK = 64 in {32, 64, 512, 1024}" : "BLOCK = 64 in {32, 64}");
         end(b);
     }
     /* A triangle has no such numbering: lanes share the outer loop. */
