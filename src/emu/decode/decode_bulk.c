@@ -222,11 +222,22 @@ bool decode_tensormap(struct decoder *d)
     return decode_unknown(d);
 }
 
-/* The register file is not the emulator's concern; the number has to be one that the chip takes. */
+/* ptxas leaves setmaxnreg out where nothing says how many registers a thread has at the entry. */
+static bool has_bound(const struct ptx_func *kernel)
+{
+    return kernel->maxntid[0] || kernel->reqntid[0] || kernel->maxnreg;
+}
+
 bool decode_setmaxnreg(struct decoder *d)
 {
     const uint64_t nr = d->ptx->operand[0].imm;
     if (nr < 24 || nr > 256 || nr % 8)
         return decode_fail(d, "a number of registers that is no multiple of 8 from 24 to 256");
-    return decode_nop(d);
+    if (!has_bound(d->frames[0].func))
+        return decode_nop(d);
+    struct inst *in = decode_emit(d, false);
+    in->kind = INST_SETMAXNREG;
+    in->sub = (uint8_t)d->ptx->sub;
+    in->imm = (int64_t)nr;
+    return true;
 }

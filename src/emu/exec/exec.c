@@ -205,6 +205,8 @@ static bool step_other(
     case INST_WGMMA_GROUP:
     case INST_BULK_GROUP:
         return !mask || flight_group(k, w, s, in);
+    case INST_SETMAXNREG:
+        return !mask || registers_set(k, w, s, in);
     case INST_COPY_GROUP:
         tell_group(k, w, pc, mask);
         return true;

@@ -40,10 +40,11 @@ enum split_state {
     SPLIT_FREE,
     SPLIT_READY,
     SPLIT_AT_BARRIER,
-    SPLIT_AT_SYNC,    /* waits for lanes of need */
-    SPLIT_AT_WGMMA,   /* wgmma.wait_group: waits for the other warps of the warpgroup */
-    SPLIT_AT_CLUSTER, /* barrier.cluster.wait: waits for need to have arrived everywhere */
-    SPLIT_PARENT      /* mask: the lanes that have come */
+    SPLIT_AT_SYNC,      /* waits for lanes of need */
+    SPLIT_AT_WGMMA,     /* wgmma.wait_group: waits for the other warps of the warpgroup */
+    SPLIT_AT_REGISTERS, /* setmaxnreg.inc: waits for need registers a lane */
+    SPLIT_AT_CLUSTER,   /* barrier.cluster.wait: waits for need to have arrived everywhere */
+    SPLIT_PARENT        /* mask: the lanes that have come */
 };
 
 struct warp_split {
@@ -74,6 +75,7 @@ struct warp {
     uint32_t at_cluster, cluster_odd; /* lanes that arrived at the cluster's barrier and have not
                                          waited; those of them whose phase is odd */
     struct flight *flight;            /* flight.c; NULL: none yet */
+    uint16_t registers;               /* a lane; registers.c; 0: not known, or exited */
     bool done;
     bool parted; /* lanes went on alone (warp_part) and may not have met since */
 };
@@ -191,8 +193,9 @@ struct block_worker {
     uint8_t *files, *locals, *shared;
     uint32_t shared_bytes;
     struct barrier barriers[MAX_BARRIERS];
-    struct pc_count *counts; /* without what `flow` tells, until the end */
-    struct flow *flow;       /* nr_insts + 1 */
+    uint32_t spare_registers; /* registers.c */
+    struct pc_count *counts;  /* without what `flow` tells, until the end */
+    struct flow *flow;        /* nr_insts + 1 */
     struct pc_cache *caches;
     struct access_pattern *patterns;
     bool one_round;   /* exec_block returns when each warp has had a turn; nr_done: warps done */
@@ -415,6 +418,12 @@ bool flight_group(struct block_worker *k, struct warp *w, uint16_t s, const stru
 bool flight_deadlock(struct block_worker *k); /* false: no warp waits for a wgmma */
 void flight_start(struct warp *w);
 void flight_finish(struct warp *w);
+
+/* registers.c: setmaxnreg */
+void registers_start(struct block_worker *k);
+bool registers_set(struct block_worker *k, struct warp *w, uint16_t s, const struct inst *in);
+void registers_left(struct block_worker *k, struct warp *w); /* the warp's last lane exits */
+bool registers_deadlock(struct block_worker *k); /* false: no warp waits for registers */
 
 /* wgmma.c */
 #define wgmma_step EXEC_NAME(wgmma_step)

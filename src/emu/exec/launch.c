@@ -409,6 +409,7 @@ static void block_start(struct block_worker *k)
         fill_specials(k, i, false);
         warp_start(&k->warps[i], nr >= WARP_LANES ? ~0u : (1u << nr) - 1, p->entry);
     }
+    registers_start(k);
 }
 
 static void tell_begin(struct block_worker *k)

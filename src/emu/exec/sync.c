@@ -244,6 +244,8 @@ bool sync_lanes_left(struct block_worker *k, struct warp *w, uint32_t pc)
     const uint32_t left = w->counted & ~w->live;
     w->counted = w->live;
     k->live_threads -= gone;
+    if (!w->live)
+        registers_left(k, w);
     if (k->live_threads)
         check_barriers(k);
     else
@@ -258,7 +260,7 @@ bool sync_lanes_left(struct block_worker *k, struct warp *w, uint32_t pc)
 
 static bool deadlock(struct block_worker *k)
 {
-    if (cluster_deadlock(k) || flight_deadlock(k))
+    if (cluster_deadlock(k) || flight_deadlock(k) || registers_deadlock(k))
         return false;
     for (unsigned i = 0; i < k->nr_warps; i++) {
         const struct warp *w = &k->warps[i];

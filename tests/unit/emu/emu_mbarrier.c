@@ -237,11 +237,68 @@ static void a_phase_waited_for_twice(void **state)
     }
 }
 
+/* Three warpgroups of a block that was launched with so many registers a thread: the first gives
+ * some back, the others ask for more, and all store 1. bound: the kernel's directive. */
+static enum verdict registers_move(
+    unsigned least, unsigned most, unsigned registers, const char *bound, struct bench *b)
+{
+    char ptx[4096];
+    uint32_t zero[384] = {0};
+    snprintf(ptx, sizeof(ptx),
+        PTX_HEAD
+        ".visible .entry k(.param .u64 p0) %s\n{\n.reg .b32 T;\n.reg .b64 A;\n.reg .pred P;\n"
+        "ld.param.u64 A, [p0];\nmov.u32 T, %%tid.x;\nmad.wide.u32 A, T, 4, A;\n"
+        "setp.ge.u32 P, T, 128;\n@P bra MORE;\nsetmaxnreg.dec.sync.aligned.u32 %u;\nbra END;\n"
+        "MORE:\nsetmaxnreg.inc.sync.aligned.u32 %u;\nEND:\nst.global.u32 [A], 1;\nbar.sync "
+        "0;\nret;\n}\n",
+        bound, least, most);
+    bench_init(b, ptx, 1);
+    bench_buffer(b, zero, sizeof(zero));
+    return bench_launch(
+        b, (struct emu_launch){
+               .grid = {2, 1, 1}, .block = {384, 1, 1}, .registers = registers, .count = true});
+}
+
+static void registers_come_from_a_pool(void **state)
+{
+    static const char bound[] = ".maxntid 384, 1, 1";
+    static const struct {
+        unsigned least, most, registers;
+        const char *bound, *text;                                     /* NULL: right */
+    } cases[] = {{40, 232, 168, bound, NULL},                         /* 40 + 2 * 232 = 3 * 168 */
+        {40, 232, 162, bound, NULL},                                  /* allocated in eights: 168 */
+        {40, 240, 168, bound, "deadlock"}, {40, 232, 0, bound, NULL}, /* not known: not looked at */
+        {40, 240, 168, "", NULL},                                     /* ptxas leaves it out */
+        {176, 232, 168, bound,
+            "setmaxnreg.dec to 176 registers where warp 0 of block (0,0,0) has 168"},
+        {40, 160, 168, bound, "setmaxnreg.inc to 160 registers where warp 4"}};
+    (void)state;
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint32_t out[384];
+        struct bench b;
+        const enum verdict verdict =
+            registers_move(cases[i].least, cases[i].most, cases[i].registers, cases[i].bound, &b);
+        if (cases[i].text) {
+            assert_int_equal(verdict, VERDICT_FAULT);
+            if (!strstr(b.result.text, cases[i].text))
+                fail_msg("%s", b.result.text);
+        } else {
+            if (verdict != VERDICT_OK)
+                fail_msg("%s", b.result.text);
+            bench_read(&b, 0, out, sizeof(out));
+            for (unsigned t = 0; t < 384; t++)
+                assert_int_equal(out[t], 1);
+        }
+        bench_finish(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_phase_waited_for_twice),
         cmocka_unit_test(phases_and_counts), cmocka_unit_test(dropped_arrivals),
         cmocka_unit_test(bytes_of_copies), cmocka_unit_test(misuse), cmocka_unit_test(all_meet),
-        cmocka_unit_test(somebody_never_comes), cmocka_unit_test(order_through_an_mbarrier)};
+        cmocka_unit_test(somebody_never_comes), cmocka_unit_test(registers_come_from_a_pool),
+        cmocka_unit_test(order_through_an_mbarrier)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
