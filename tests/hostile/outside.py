@@ -2,6 +2,7 @@
 import os
 import pty
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -43,13 +44,16 @@ def on_terminal(bench, *words):
 def full_disk_for_every_verb(bench):
     """A full disk at standard output is an error of every verb."""
     search(bench)
+    shutil.copy(os.path.join(bench.source, "tests", "corpus", "grid2d.cu"), bench.path("host.cu"))
+    bench.put("list.txt", "dot.cu --budget 1 --device emu\n")
     for words in (["run", "dot.cu", "--json", "--device", "emu"], ["runs", "dot.keet.db"],
                   ["show", "dot.keet.db", "best"], ["report", "dot.keet.db", "--as", "json", "-o", "-"],
                   ["explain", "dot.cu", "--device", "emu"], ["--help"], ["help", "run"], ["man"],
                   ["completion", "bash"], ["doctor"], ["status", "dot.keet.db"],
                   ["results", "dot.keet.db"], ["diff", "dot.keet.db", "0", "1"], ["--version"],
                   ["calls", "dot.keet.db"], ["export", "dot.keet.db", "--as", "header", "-o", "-"],
-                  ["check", "dot.cu", "dot.cu", "--device", "emu"],
+                  ["check", "dot.cu", "dot.cu", "--device", "emu"], ["compare", "dot.cu", "dot.cu", "--device", "emu"],
+                  ["watch", "dot.keet.db", "--once"], ["run", "dot.cu", "--moves"], ["init", "host.cu"], ["campaign", "list.txt", "-q"],
                   ["dot.cu", "--budget", "1", "--json", "-q", "--db", "other.db", "--device", "emu"]):
         with open("/dev/full", "wb") as full:
             bench.run(*words, status=1, says="cannot write to standard output", stdout=full)

@@ -127,14 +127,14 @@ def without_a_sandbox(bench):
     """Where the kernel has no Landlock, neither compiler nor tool runs, and the error says so; --no-sandbox goes on, and says so."""
     bench.kernel()
     os.chmod(bench.put("tools/says", "#!/bin/sh\necho '{\"keet_tool\": 1, \"findings\": []}'\n"), 0o755)
-    os.environ["XDG_CACHE_HOME"] = bench.path("cache")
+    own = ("--device", "emu", "--cache", bench.path("cache"))
 
     def blind():
         refuse(*LANDLOCK)
     for words in (["run", "dot.cu"], ["dot.cu", "--budget", "2", "-q"], ["check", "dot.cu", "dot.cu"]):
-        said = bench.run(*words, "--device", "emu", status=1, says="--no-sandbox", preexec_fn=blind)
+        said = bench.run(*words, *own, status=1, says="--no-sandbox", preexec_fn=blind)
         bench.check("Landlock" in said, said)
     for words in (["run", "dot.cu"], ["dot.cu", "--budget", "2", "-q"]):
-        bench.run(*words, "--device", "emu", "--no-sandbox", status=0, says="not for kernels from strangers", preexec_fn=blind)
+        bench.run(*words, *own, "--no-sandbox", status=0, says="not for kernels from strangers", preexec_fn=blind)
     # the cache has the kernel now: only the tool is left to run
-    bench.run("explain", "dot.cu", "--device", "emu", "--tools", "tools", status=(0, 1), says="Landlock", preexec_fn=blind)
+    bench.run("explain", "dot.cu", *own, "--tools", "tools", status=(0, 1), says="Landlock", preexec_fn=blind)
