@@ -75,7 +75,7 @@ struct warp {
     uint32_t at_cluster, cluster_odd; /* lanes that arrived at the cluster's barrier and have not
                                          waited; those of them whose phase is odd */
     struct flight *flight;            /* flight.c; NULL: none yet */
-    uint16_t registers;               /* a lane; registers.c; 0: not known, or exited */
+    uint16_t registers;               /* a lane; setmaxnreg.c; 0: not known, or exited */
     bool done;
     bool parted; /* lanes went on alone (warp_part) and may not have met since */
 };
@@ -193,7 +193,7 @@ struct block_worker {
     uint8_t *files, *locals, *shared;
     uint32_t shared_bytes;
     struct barrier barriers[MAX_BARRIERS];
-    uint32_t spare_registers; /* registers.c */
+    uint32_t spare_registers; /* setmaxnreg.c */
     struct pc_count *counts;  /* without what `flow` tells, until the end */
     struct flow *flow;        /* nr_insts + 1 */
     struct pc_cache *caches;
@@ -419,7 +419,7 @@ bool flight_deadlock(struct block_worker *k); /* false: no warp waits for a wgmm
 void flight_start(struct warp *w);
 void flight_finish(struct warp *w);
 
-/* registers.c: setmaxnreg */
+/* setmaxnreg.c: setmaxnreg */
 void registers_start(struct block_worker *k);
 bool registers_set(struct block_worker *k, struct warp *w, uint16_t s, const struct inst *in);
 void registers_left(struct block_worker *k, struct warp *w); /* the warp's last lane exits */

@@ -391,6 +391,7 @@ static void worker_finish(struct block_worker *k)
 static void block_start(struct block_worker *k)
 {
     const struct program *p = k->program;
+    registers_start(k);
     k->live_threads = k->nr_threads;
     k->nr_done = k->idle_rounds = k->wait_rounds = k->nr_announced = 0;
     memset(k->barriers, 0, sizeof(k->barriers));
@@ -409,7 +410,6 @@ static void block_start(struct block_worker *k)
         fill_specials(k, i, false);
         warp_start(&k->warps[i], nr >= WARP_LANES ? ~0u : (1u << nr) - 1, p->entry);
     }
-    registers_start(k);
 }
 
 static void tell_begin(struct block_worker *k)
@@ -444,10 +444,10 @@ static void begin_block(struct block_worker *k, uint64_t i)
             (uint32_t)(index / grid[0] / grid[1])},
         .weight = (double)x->run.nr_blocks / (double)x->nr_run,
         .traced = k->rank == launch_traced_rank(&x->run, unit) && launch_traced(x->choice, unit),
-        .nearby = k->rank == 0 && launch_nearby(x->choice, unit)};
+        .nearby = k->rank == 0 && launch_nearby(x->choice, unit),
+        .shared = k->shared};
     k->fault = (struct emu_fault){.verdict = VERDICT_OK};
     seeded_warps(k);
-    k->block.shared = k->shared;
     tell_begin(k);
     block_start(k);
 }

@@ -69,7 +69,7 @@ enum inst_kind {
                         (enum tensor_map_field) gets c, of the dimension b; cp_fenceproxy (sub
                         NR_TENSOR_MAP_FIELDS): copies a map to a from b */
     INST_BULK_GROUP, /* cp.async.bulk.commit_group, wait_group (imm): nothing is under way here */
-    INST_SETMAXNREG, /* registers.c; sub: inc or dec, imm: registers a thread */
+    INST_SETMAXNREG, /* setmaxnreg.c; sub: inc or dec, imm: registers a thread */
     INST_COPY_GROUP, /* cp.async groups: counted, and told to listeners */
     INST_NOP         /* counted, does nothing: fences, nanosleep, prefetch */
 };
