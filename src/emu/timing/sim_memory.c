@@ -140,13 +140,15 @@ static unsigned sectors_needed(const struct sim_memory *s, const struct trace_ac
 
 /* Under SCATTER: sectors that an access would have been the first to touch, and does not. Accesses
  * to the rest of the same sectors touch others then: what is used at all still comes from memory
- * once. */
+ * once. Where the chip is full as well, there are more warps, whose waits overlap: then DRAM's
+ * bandwidth alone counts (traffic_cycles in time.c). */
 static uint32_t firsts_left(
     const struct sim_memory *s, const struct sim_block *block, const struct trace_access *a)
 {
+    const unsigned end = s->in->cured & SPARED(IDLE) ? 0 : a->nr_sectors;
     uint32_t left = 0;
 
-    for (unsigned i = sectors_needed(s, a); i < a->nr_sectors; i++)
+    for (unsigned i = sectors_needed(s, a); i < end; i++)
         left += (block->trace->sectors[a->first + i] & TRACE_FIRST) != 0;
     return left;
 }
