@@ -123,6 +123,8 @@ const char cuda_prelude[] =
     "D int __float2int_ru(float); D unsigned __float2uint_rn(float); D float __int2float_rn(int);\n"
     "D float __uint2float_rn(unsigned); D int __float_as_int(float); D float __int_as_float(int);\n"
     "D unsigned __float_as_uint(float); D float __uint_as_float(unsigned);\n"
+    "D unsigned long __cvta_generic_to_shared(const void *);\n"
+    "D unsigned long __cvta_generic_to_global(const void *);\n"
     "D long long __double_as_longlong(double); D double __longlong_as_double(long long);\n"
     "D int __popc(unsigned); D int __popcll(unsigned long long); D int __clz(int); D int "
     "__ffs(int);\n"

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-struct twins {
+struct twin_launches {
     const struct rewrite_in *in;
     struct rewrite_out *out;
     unsigned launch; /* of the first */
@@ -22,13 +22,13 @@ bool fuse_twins_fits(const struct rewrite_in *in, unsigned launch)
            rewrite_nr_launches_of(in, function) == 2;
 }
 
-static bool refuse(const struct twins *t, const char *why)
+static bool refuse(const struct twin_launches *t, const char *why)
 {
     return rewrite_refuse(
         t->in, t->out, "launches %u and %u: %s", t->launch + 1, t->launch + 2, why);
 }
 
-static bool same_shape(const struct twins *t)
+static bool same_shape(const struct twin_launches *t)
 {
     const struct launch_line *a = &t->lines[0], *b = &t->lines[1];
     for (unsigned i = 0; i < NR_AXES; i++)
@@ -38,7 +38,7 @@ static bool same_shape(const struct twins *t)
            (!a->smem || !strcmp(a->smem, b->smem));
 }
 
-static bool is_plain_line(const struct twins *t, unsigned launch)
+static bool is_plain_line(const struct twin_launches *t, unsigned launch)
 {
     const unsigned line = t->in->plan->launches[launch].line;
     const unsigned from = source_line_at(t->in, line), to = source_line_at(t->in, line + 1);
@@ -48,7 +48,7 @@ static bool is_plain_line(const struct twins *t, unsigned launch)
 
 /* Whether the kernel changes nothing but its own variables and what its parameters point to, and
  * blocks along z are free. What it calls is read as text. */
-static bool kernel_fits(const struct twins *t)
+static bool kernel_fits(const struct twin_launches *t)
 {
     const struct node *function = t->function;
     const char *text = tree_text(t->in->tree, function);
@@ -64,7 +64,7 @@ static bool kernel_fits(const struct twins *t)
 }
 
 /* Whether no array that one of them may write is given to the other. */
-static bool are_apart(const struct twins *t)
+static bool are_apart(const struct twin_launches *t)
 {
     for (unsigned i = 0; i < t->lines[0].nr_args; i++)
         for (unsigned k = 0; k < t->lines[1].nr_args; k++) {
@@ -78,7 +78,7 @@ static bool are_apart(const struct twins *t)
 }
 
 /* Whether a local may be declared with the parameter's text, other names apart. */
-static bool may_be_chosen(const struct twins *t, unsigned arg)
+static bool may_be_chosen(const struct twin_launches *t, unsigned arg)
 {
     const struct node *p = function_param(t->function, arg);
     const char *text = tree_slice(t->in->tree, p->start, p->name_at);
@@ -88,12 +88,12 @@ static bool may_be_chosen(const struct twins *t, unsigned arg)
            !strchr(text, '&');
 }
 
-static bool differs(const struct twins *t, unsigned arg)
+static bool differs(const struct twin_launches *t, unsigned arg)
 {
     return strcmp(t->lines[0].args[arg], t->lines[1].args[arg]) != 0;
 }
 
-static void write(struct twins *t)
+static void write(struct twin_launches *t)
 {
     const struct cuda_tree *tree = t->in->tree;
     struct edits *edits = &t->out->edits;
@@ -122,7 +122,7 @@ static void write(struct twins *t)
 
 bool fuse_twins(const struct rewrite_in *in, unsigned launch, struct rewrite_out *out)
 {
-    struct twins t = {
+    struct twin_launches t = {
         .in = in, .out = out, .launch = launch, .function = rewrite_kernel(in, launch)};
     for (unsigned i = 0; i < 2; i++)
         if (!launch_line_read(in, launch + i, &t.lines[i], out) || !is_plain_line(&t, launch + i))

@@ -458,8 +458,9 @@ static void write_compute(struct mma_writer *w)
     const char *in = "            ";
     if (w->bytes == 4)
         write_accumulators(w, w->parts, in);
-    str_addf(s, "            #pragma unroll\n            for (int %s = 0; %s < %s; %s += %u) {\n",
-        w->kk, w->kk, w->bk, w->kk, w->depth);
+    /* a window's walk is short: code that is unrolled takes longer to come than it saves */
+    str_addf(s, "            #pragma unroll%s\n            for (int %s = 0; %s < %s; %s += %u) {\n",
+        w->c->nr_outer ? " 2" : "", w->kk, w->kk, w->bk, w->kk, w->depth);
     write_fragments(w, w->a);
     write_fragments(w, w->b);
     if (w->bytes == 4) {
@@ -525,6 +526,7 @@ static void write_tail(struct mma_writer *w)
         "            nvcuda::wmma::store_matrix_sync(\n"
         "                %s, %s[%s][%s], 16, nvcuda::wmma::mem_row_major);\n"
         "            __syncwarp();\n"
+        "            #pragma unroll 1\n"
         "            for (int %s = threadIdx.x; %s < 16 * 16; %s += 32) {\n",
         w->i, w->i, w->wm, w->i, w->j, w->j, w->wn, w->j, w->patch, w->sums, w->i, w->j, w->u, w->u,
         w->u);

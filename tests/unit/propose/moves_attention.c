@@ -103,6 +103,7 @@ static void test_fused(void **state)
         has(b, i == 2 ? "score = col <= row ? sum : -INFINITY;" : "score = (sum) * scale;");
         lacks(b, "temp");
         lacks(b, "TILE");
+        step(b, ACTION_READ_ONLY, 0); /* the moves read what this one wrote */
         end(b);
     }
 }
