@@ -96,6 +96,20 @@ static const char *role_of(const struct contract_builder *b, const struct array 
     return others && is_between(b, a) ? "temp" : "out"; /* every task has an out line */
 }
 
+const char *contract_size_of(const struct contract_builder *b, double value)
+{
+    const struct resolver *resolver = b->resolver;
+    const char *name = NULL;
+
+    for (unsigned i = 0; i < resolver->nr_sizes; i++)
+        if (resolver->sizes[i].known && (double)resolver->sizes[i].value == value) {
+            if (name)
+                return NULL;
+            name = resolver->sizes[i].name;
+        }
+    return name;
+}
+
 /* A largest index as text: "n - 1" where exactly one size n gives it, else the number. */
 static const char *below_size(const struct contract_builder *b, double high)
 {
