@@ -111,7 +111,8 @@ static void add_note(struct contract_builder *b, const char *text)
     in->note = in->note ? arena_printf(b->arena, "%s\n%s", in->note, text) : text;
 }
 
-void contract_replace_size(struct contract_builder *b, unsigned size, int64_t value)
+/* Puts a number in place of a size everywhere, and drops the size. */
+static void replace_size(struct contract_builder *b, unsigned size, int64_t value)
 {
     struct resolver *resolver = b->resolver;
 
@@ -131,7 +132,7 @@ static void fix_sizes(struct contract_builder *b)
     for (unsigned i = resolver->nr_sizes; i-- > 0;)
         if (resolver->sizes[i].known && resolver->sizes[i].value <= MOST_THREADS &&
             sets_block(b, resolver->sizes[i].name))
-            contract_replace_size(b, i, resolver->sizes[i].value);
+            replace_size(b, i, resolver->sizes[i].value);
 }
 
 /* The launch reads or writes memory that an earlier launch of the contract wrote. */

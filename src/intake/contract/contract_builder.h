@@ -170,12 +170,6 @@ const char *contract_elem(struct contract_builder *b, const char *type, unsigned
  * pointers. */
 const char *contract_record(struct contract_builder *b, const char *type);
 
-/* Puts a number in place of a size everywhere, and drops the size. */
-void contract_replace_size(struct contract_builder *b, unsigned size, int64_t value);
-
-/* The only size of this value; NULL: none or several have it. */
-const char *contract_size_of(const struct contract_builder *b, double value);
-
 /* True: some launch has this name or number in its grid, in its block or among its arguments. */
 bool contract_launched_with(const struct contract_builder *b, const char *word);
 

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "intake/eval/params.h"
-#include "intake/syntax/cast.h"
 #include "intake/syntax/literal.h"
 
 #include <stdlib.h>
@@ -119,6 +118,11 @@ static bool cast(struct interp_reader *r, struct interp_operand *out)
     if (!address)
         *out = interp_plain(past == close ? interp_convert(r->ip, out->v, type) : out->v);
     return true;
+}
+
+static bool is_named_cast(const struct tok *t)
+{
+    return tok_is(t, "static_cast") || tok_is(t, "reinterpret_cast") || tok_is(t, "const_cast");
 }
 
 /* static_cast<T>(x) and its kin */
@@ -665,7 +669,7 @@ static struct interp_operand primary(struct interp_reader *r)
         return lambda(r);
     if (interp_accept(r, "sizeof"))
         return size_of(r);
-    if (cast_is_named(t)) {
+    if (is_named_cast(t)) {
         r->i++;
         return named_cast(r);
     }
