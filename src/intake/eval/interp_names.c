@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CELLS = 1 << 15 };
+enum { MAX_CELLS = 1 << 15, MAX_COPIED = 1024 };
 
 struct interp_value interp_int(int64_t i)
 {
@@ -353,8 +353,9 @@ const struct interp_frame *interp_frame_copy(struct interp *ip)
     *copy = *ip->frame;
     copy->up = NULL;
     struct var **end = &copy->vars;
+    unsigned nr = 0;
 
-    for (const struct var *v = ip->frame->vars; v; v = v->next) {
+    for (const struct var *v = ip->frame->vars; v && nr++ < MAX_COPIED; v = v->next) {
         struct var *var = arena_alloc(ip->arena, sizeof(*var));
 
         *var = (struct var){v->name, arena_alloc(ip->arena, sizeof(*var->slot)), NULL};
