@@ -119,7 +119,7 @@ struct array *contract_array(struct contract_builder *b, const struct param *p,
 /* The array with that name in the file; NULL: the contract has none yet. */
 struct array *contract_array_named(struct contract_builder *b, const char *name);
 
-/* Adds an array whose extent the file does not say. NULL: there are too many arrays. */
+/* Adds an array of that name, whose extent the file does not say. NULL: there are too many. */
 struct array *contract_unknown_array(
     struct contract_builder *b, const char *name, const struct param *p, unsigned line);
 

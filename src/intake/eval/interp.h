@@ -7,7 +7,10 @@
  *
  * The interpreter begins at main and carries out one statement after another. A number is known
  * where the file, the arguments or C's own functions give it. A number is unknown where it comes
- * from a file, a random generator, or a header that is not there.
+ * from a file, a random generator, or a header that is not there. A number carries what it follows
+ * from (said.h): a variable that holds a number as such gives it its name, and so does a variable
+ * of which nothing is known. Where main launches nothing, interp_launchers begins at the functions
+ * that launch.
  *
  * Where the condition of an if is unknown, a side that only leaves the function is passed by. Else
  * the side with a launch is taken, and interp_launch.assumed says so. Work is bounded: a loop
