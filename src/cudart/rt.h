@@ -49,7 +49,8 @@ void rt_forget_modules(int device);
  * NULL: there are none, and *why says what is wrong. */
 char **rt_ptx_of(const void *wrapper, size_t *nr, const char **why);
 /* Tells the software driver how many registers ptxas gave to the kernels of a module, where the
- * fat binary has machine code beside its PTX. A wrapper that rt_ptx_of took. */
+ * fat binary has machine code beside its PTX. A wrapper that rt_ptx_of took. It unpacks the machine
+ * code: call it when a kernel of the module is first asked for. */
 void rt_tell_registers(const void *wrapper, CUmodule module);
 
 /* --- rt_launch.c --- */

@@ -24,6 +24,7 @@ struct rt_binary {
     struct rt_binary *next;
     const void *wrapper;
     CUmodule modules[MOST_DEVICES];
+    bool told[MOST_DEVICES]; /* rt_tell_registers was called for the module */
     CUresult failed;
 };
 
@@ -82,7 +83,6 @@ static CUresult load(struct rt_binary *binary, int device)
         fprintf(stderr, "libkeet-cudart: a module of the program does not load: %s\n", why);
         binary->failed = CUDA_ERROR_NO_BINARY_FOR_GPU;
     } else if (link_texts(&binary->modules[device], texts, nr, &binary->failed)) {
-        rt_tell_registers(binary->wrapper, binary->modules[device]);
         tell_managed(binary, binary->modules[device]);
     }
     for (size_t i = 0; i < nr; i++)
@@ -95,7 +95,7 @@ void rt_forget_modules(int device)
 {
     pthread_mutex_lock(&lock);
     for (struct rt_binary *b = binaries; b != NULL; b = b->next)
-        b->modules[device] = NULL;
+        b->modules[device] = NULL, b->told[device] = false;
     for (size_t i = 0; i < nr_names; i++)
         names[i]->functions[device] = NULL;
     pthread_mutex_unlock(&lock);
@@ -119,6 +119,10 @@ static CUresult function_of(struct rt_name *name, int device, CUfunction *functi
         if (code == CUDA_SUCCESS)
             code = cuModuleGetFunction(
                 &name->functions[device], name->binary->modules[device], name->name);
+        if (code == CUDA_SUCCESS && !name->binary->told[device]) { /* unpacks machine code */
+            rt_tell_registers(name->binary->wrapper, name->binary->modules[device]);
+            name->binary->told[device] = true;
+        }
     }
     *function = name->functions[device];
     return code == CUDA_ERROR_NOT_FOUND ? rt_code(cudaErrorInvalidDeviceFunction) : code;

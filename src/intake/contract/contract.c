@@ -111,7 +111,8 @@ static void add_note(struct contract_builder *b, const char *text)
     in->note = in->note ? arena_printf(b->arena, "%s\n%s", in->note, text) : text;
 }
 
-void contract_replace_size(struct contract_builder *b, unsigned size, int64_t value)
+/* Puts a number in place of a size everywhere, and drops the size. */
+static void replace_size(struct contract_builder *b, unsigned size, int64_t value)
 {
     struct resolver *resolver = b->resolver;
 
@@ -131,7 +132,7 @@ static void fix_sizes(struct contract_builder *b)
     for (unsigned i = resolver->nr_sizes; i-- > 0;)
         if (resolver->sizes[i].known && resolver->sizes[i].value <= MOST_THREADS &&
             sets_block(b, resolver->sizes[i].name))
-            contract_replace_size(b, i, resolver->sizes[i].value);
+            replace_size(b, i, resolver->sizes[i].value);
 }
 
 /* The launch reads or writes memory that an earlier launch of the contract wrote. */
@@ -225,42 +226,19 @@ static void add_seen(struct contract_builder *b)
         of[b->nr_launches] = i;
         b->resolver->launched[b->nr_launches] = l->site.at;
         b->resolver->kernels[b->nr_launches] = l->kernel;
-        contract_launch(b, &l->site, l->kernel, l);
+        b->resolver->seen[b->nr_launches] = l;
+        contract_launch(b, l);
     }
 }
 
-/* Adds launches as the text of the file has them: those of the first function that launches. */
-static void add_written(struct contract_builder *b)
-{
-    struct resolver *resolver = b->resolver;
-    unsigned nr_sites;
-    struct site *sites = resolver_launches(resolver, &nr_sites);
-    const struct decl *in_function = NULL;
-
-    for (unsigned i = 0; i < nr_sites && b->nr_launches < MAX_LAUNCHES; i++) {
-        const struct decl *kernel = decls_function(resolver->decls, sites[i].kernel);
-        const struct decl *fn = resolver_function_at(resolver, sites[i].at);
-
-        if (!kernel || !kernel->is_kernel || !kernel->body || (in_function && fn != in_function) ||
-            is_left_out(b, &sites[i]) || repeats(b, sites, i) ||
-            contract_excluded(b, sites[i].at) ||
-            (nr_sites > 1 && !b->all_idle && touches_nothing(b, kernel)))
-            continue;
-        in_function = fn;
-        resolver->launched[b->nr_launches] = sites[i].at;
-        resolver->kernels[b->nr_launches] = kernel;
-        contract_launch(b, &sites[i], kernel, NULL);
-    }
-    free(sites);
-}
-
-/* Follows the program with these arguments, and where that reaches no launch, with arguments of
- * which nothing is known. NULL: no launch was reached. */
+/* Follows the program with these arguments; where that reaches no launch, with arguments of which
+ * nothing is known; and at last the functions that launch. */
 static struct interp *followed(struct contract_builder *b, const struct intake_args *args)
 {
     struct interp *ip = interp_create(b->arena, b->resolver);
 
-    if (interp_main(ip, args->args, args->nr, true))
+    b->in->followed = interp_main(ip, args->args, args->nr, true);
+    if (b->in->followed)
         return ip;
     if (args->given)
         add_note(b,
@@ -268,7 +246,10 @@ static struct interp *followed(struct contract_builder *b, const struct intake_a
                 ip->spent ? "takes too long to follow until" : "ends before",
                 contract_shown(b, ip->end_line)));
     ip = interp_create(b->arena, b->resolver);
-    return interp_main(ip, NULL, 0, false) ? ip : NULL;
+    b->in->followed = interp_main(ip, NULL, 0, false);
+    if (!b->in->followed)
+        interp_launchers(ip = interp_create(b->arena, b->resolver));
+    return ip;
 }
 
 /* ---- launches that cannot be described ---- */
@@ -308,12 +289,7 @@ static void add_launches(struct contract_builder *b, struct interp *interp)
         0;
     b->end_note = NULL;
     b->resolver->interp = b->interp = interp;
-    if (b->interp)
-        add_seen(b);
-    if (b->nr_launches == 0) {
-        b->resolver->interp = b->interp = NULL;
-        add_written(b);
-    }
+    add_seen(b);
     if (b->nr_launches == 0 && !b->all_idle) { /* there are only warm-ups: kernels that print */
         b->all_idle = true;
         add_launches(b, interp);
@@ -361,7 +337,6 @@ static void add_describable(struct contract_builder *b, struct interp *interp, u
     }
     if (only && only <= b->nr_launches)
         keep_alone(b, interp, only - 1);
-    b->in->followed = b->interp != NULL;
     for (unsigned i = 0; i < b->nr_left_out; i++)
         add_note(b, b->left_out[i].text);
     if (b->end_note)
@@ -390,11 +365,9 @@ bool contract_infer(struct intake *in, struct resolver *resolver, const char *pa
             "keet` "
             "lines by hand (see docs/reference/task-language.md)",
             path, in->nr_kernels);
-    contract_bind_cases(b);
     fix_sizes(b);
-    contract_name_numbers(b);
     contract_lines(b);
-    if (b->interp && b->interp->chip_asked)
+    if (b->interp->chip_asked)
         add_note(
             b, arena_printf(b->arena, "what the program asks of its device is answered as by %s",
                    chip_default()->name));

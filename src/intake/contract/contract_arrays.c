@@ -9,43 +9,6 @@
 
 #include <string.h>
 
-static bool range_has(struct tok_range r, const char *name)
-{
-    const char *word = strrchr(name, '.') ? strrchr(name, '.') + 1 : name;
-
-    for (unsigned i = r.from; i < r.to; i++)
-        if (tok_is(&r.toks->tok[i], word))
-            return true;
-    return false;
-}
-
-static void note_copies(struct contract_builder *b, struct array *a)
-{
-    const struct toks *toks = b->resolver->toks;
-
-    for (unsigned i = 0; i + 1 < toks->nr; i++) {
-        struct tok_range args[5];
-        bool copy = tok_is(&toks->tok[i], "cudaMemcpy") || tok_is(&toks->tok[i], "cudaMemcpyAsync");
-        bool fill = tok_is(&toks->tok[i], "cudaMemset") || tok_is(&toks->tok[i], "cudaMemsetAsync");
-
-        if ((!copy && !fill) || !tok_is(&toks->tok[i + 1], "("))
-            continue;
-        unsigned nr = tok_range_split(
-            (struct tok_range){toks, i + 2, toks->tok[i + 1].match}, args, ARRAY_SIZE(args));
-
-        if (copy && nr >= 4) {
-            a->from_host = a->from_host || (range_has(args[0], a->name) &&
-                                               !range_has(args[3], "cudaMemcpyDeviceToHost"));
-            a->to_host = a->to_host || (range_has(args[1], a->name) &&
-                                           !range_has(args[3], "cudaMemcpyHostToDevice"));
-        } else if (fill && nr >= 3 && range_has(args[0], a->name) &&
-                   args[1].to == args[1].from + 1 &&
-                   strcmp(toks->tok[args[1].from].text, "0") == 0) {
-            a->filled = "0";
-        }
-    }
-}
-
 /* The name in the contract: s_x for s.x. It is no word of the task language. */
 static const char *id_of(struct contract_builder *b, const char *name)
 {
@@ -83,100 +46,70 @@ static const char *type_of(struct contract_builder *b, const struct param *p,
     const char *type = resolver_type(b->resolver, p->type, where);
     unsigned lanes;
 
-    if (contract_elem(b, type, &lanes) || contract_record(b, type) || !seen || !seen->type)
+    if (contract_elem(b, type, &lanes) || contract_record(b, type) || !seen->type)
         return type;
     return resolver_type(b->resolver, seen->type->text, where);
 }
 
-/* The extent of an allocation in the words of the program; NULL: these words do not come to
- * `elems`. */
-static const char *said_extent(
-    struct contract_builder *b, const char *name, unsigned where, int64_t elems)
-{
-    struct str text = {0};
-    const char *ignored;
-    unsigned nr_sizes = b->resolver->nr_sizes, line;
-    int64_t value;
-
-    const struct resolver_mode before =
-        resolver_restrict(b->resolver, (struct resolver_mode){.strict = true});
-    bool same = resolver_extent(b->resolver, name, where, &text, &ignored, &line) &&
-                resolver_evaluate(b->resolver, str_text(&text), &value) && value == elems;
-    const char *said = same ? spelling_tidy(b->arena, str_text(&text)) : NULL;
-
-    b->resolver->mode = before;
-    if (!same)
-        b->resolver->nr_sizes = nr_sizes;
-    str_finish(&text);
-    return said;
-}
-
-/* The first token behind a line. */
-static unsigned token_behind(const struct toks *toks, unsigned line)
-{
-    unsigned i = 0;
-
-    while (i < toks->nr && toks->tok[i].line <= line)
-        i++;
-    return i;
-}
-
-/* Sets the extent that the bytes of the allocation come to: an expression over sizes where the
- * program's words come to the same, else the number. */
-static void measured_extent(
-    struct contract_builder *b, struct array *a, const struct interp_value *seen, unsigned where)
+/* Sets the extent: an expression over sizes where the program says the bytes so, else the number.
+ */
+static void set_extent(struct contract_builder *b, struct array *a, const struct interp_value *seen)
 {
     const struct memory *m = seen->memory;
     unsigned each = spelling_bytes(a->type);
 
     if (!each)
         each = interp_type_bytes(contract_types(b), a->type);
-    if (!each) {
+    if (m->is_tensor) {
+        a->extent =
+            contract_text(b, &(struct interp_value){.kind = VALUE_SIZE, .said = m->said}, false);
+    } else if (m->bytes < 0 && !m->said) {
+        a->extent =
+            resolver_unknown(b->resolver, arena_printf(b->arena, "%s_elems", a->name), a->line);
+        a->why = arena_printf(b->arena, "no allocation of %s is in this file", a->name);
+    } else if (!each) {
         a->why = arena_printf(b->arena, "the size of type %s is not known", a->type);
-        return;
-    }
-    a->whole = said_extent(b, a->name, where, m->bytes / each);
-    if (!a->whole && m->name && m->line)
-        a->whole =
-            said_extent(b, m->name, token_behind(b->resolver->toks, m->line), m->bytes / each);
-    if (m->bytes - seen->i >= each)
+    } else if (m->bytes >= 0 && m->bytes - seen->i < each) {
+        a->why = "its allocation has no bytes";
+    } else {
+        const struct interp_value whole = {.kind = m->bytes < 0 ? VALUE_SIZE : VALUE_INT,
+            .i = m->bytes / each,
+            .said = said_share(b->arena, m->said, each)};
+
+        a->whole = whole.kind == VALUE_SIZE || whole.said ? contract_text(b, &whole, false) : NULL;
         a->extent = seen->i == 0 && a->whole
                         ? a->whole
                         : arena_printf(b->arena, "%lld", (long long)((m->bytes - seen->i) / each));
-    else
-        a->why = "its allocation has no bytes";
+    }
 }
 
-/* The array that the interpreter saw behind an argument. */
-static struct array *seen_array(struct contract_builder *b, const struct param *p,
-    struct tok_range arg, unsigned at, const struct interp_value *seen)
+struct array *contract_array(struct contract_builder *b, const struct param *p,
+    const struct interp_value *seen, const char *name)
 {
+    if (seen->kind != VALUE_MEMORY)
+        return NULL;
     const struct memory *m = seen->memory;
-    const char *name;
-    unsigned where = at;
 
     for (unsigned i = 0; i < b->nr_arrays; i++)
         if (b->arrays[i].memory == m && b->arrays[i].offset == seen->i)
             return &b->arrays[i];
     if (b->nr_arrays == MAX_ARRAYS)
         return NULL;
-    if (arg.from >= arg.to || !resolver_pointer(b->resolver, arg, at, &name, &where))
-        name = m->name ? m->name : p->name;
     struct array *a = &b->arrays[b->nr_arrays++];
 
+    name = name ? name : m->name ? m->name : p->name;
     *a = (struct array){.name = name,
         .id = id_of(b, name),
         .param = p->name,
-        .type = type_of(b, p, seen, where),
+        .type = type_of(b, p, seen, m->at),
         .line = m->line,
         .memory = m,
         .offset = seen->i,
         .to_host = m->to_host,
         .from_host = m->from_host,
         .filled = m->zeroed ? "0" : NULL};
-    measured_extent(b, a, seen, where);
     a->id = free_name(b, a->id);
-    note_copies(b, a);
+    set_extent(b, a, seen);
     return a;
 }
 
@@ -188,65 +121,21 @@ struct array *contract_array_named(struct contract_builder *b, const char *name)
     return NULL;
 }
 
-struct array *contract_array(struct contract_builder *b, const struct param *p,
-    struct tok_range arg, unsigned at, const struct interp_value *seen)
+struct array *contract_unknown_array(
+    struct contract_builder *b, const char *name, const struct param *p, unsigned line)
 {
-    const char *name, *declared = "";
-    unsigned where;
-
-    if (seen && seen->kind == VALUE_MEMORY && seen->memory->bytes >= 0)
-        return seen_array(b, p, arg, at, seen);
-    if (arg.from >= arg.to || !resolver_pointer(b->resolver, arg, at, &name, &where))
-        return NULL;
     struct array *a = contract_array_named(b, name);
 
     if (a || b->nr_arrays == MAX_ARRAYS)
         return a;
     a = &b->arrays[b->nr_arrays++];
-    struct str elems = {0};
-    bool tensor = range_has(arg, "data_ptr") || range_has(arg, "mutable_data_ptr") ||
-                  range_has(arg, "const_data_ptr");
-    bool offset = toks_find(arg.toks, arg.from, arg.to, "+") < arg.to;
-
     *a = (struct array){.name = name,
-        .id = id_of(b, name),
-        .type = p->type,
-        .param = p->name,
-        .line = b->resolver->toks->tok[at].line};
-    a->id = free_name(b, a->id);
-    if (tensor)
-        a->why = "it is a tensor";
-    else if (resolver_extent(b->resolver, name, where, &elems, &declared, &a->line) && !offset)
-        a->extent = spelling_tidy(b->arena, str_text(&elems));
-    else
-        a->why = offset
-                     ? arena_printf(b->arena, "the argument for %s is inside of %s", p->name, name)
-                     : b->resolver->why;
-    str_finish(&elems);
-    unsigned lanes;
-
-    if (!spelling_elem(resolver_type(b->resolver, a->type, where), &lanes) && *declared)
-        a->type = declared;
-    a->type = resolver_type(b->resolver, a->type, where);
-    note_copies(b, a);
-    return a;
-}
-
-struct array *contract_unknown_array(
-    struct contract_builder *b, const struct param *p, unsigned line)
-{
-    struct array *a = contract_array_named(b, p->name);
-
-    if (a || b->nr_arrays == MAX_ARRAYS)
-        return a;
-    a = &b->arrays[b->nr_arrays++];
-    *a = (struct array){.name = p->name,
-        .type = p->type,
+        .type = resolver_type(b->resolver, p->type, 0),
         .param = p->name,
         .line = line,
         .why = "nothing gives it"};
-    a->id = free_name(b, p->name);
-    a->extent = resolver_unknown(b->resolver, arena_printf(b->arena, "%s_numel", p->name), line);
+    a->id = free_name(b, id_of(b, name));
+    a->extent = resolver_unknown(b->resolver, arena_printf(b->arena, "%s_numel", name), line);
     return a;
 }
 
@@ -292,7 +181,9 @@ static bool point_inside(struct contract_builder *b, struct array *a)
 {
     enum { LEAST_PARTS = 16 }; /* at most one such part stands before the pointer */
     unsigned lanes = 1;
-    const char *elem = a->memory && a->offset > 0 ? contract_elem(b, a->type, &lanes) : NULL;
+    const char *elem = a->memory && a->offset > 0 && a->memory->bytes >= 0
+                           ? contract_elem(b, a->type, &lanes)
+                           : NULL;
     const unsigned each = elem ? interp_type_bytes(contract_types(b), a->type) : 0;
 
     if (!each || a->offset % (each / lanes) != 0 || a->offset > a->memory->bytes / LEAST_PARTS)
@@ -325,7 +216,7 @@ void contract_part_arrays(struct contract_builder *b)
             if (b->arrays[k].memory == a->memory && b->arrays[k].offset > a->offset &&
                 b->arrays[k].offset < end)
                 end = b->arrays[k].offset;
-        if (!a->memory || (a->offset == 0 && end == a->memory->bytes))
+        if (!a->memory || a->memory->bytes < 0 || (a->offset == 0 && end == a->memory->bytes))
             continue;
         if (!each)
             each = interp_type_bytes(contract_types(b), a->type);
@@ -333,84 +224,6 @@ void contract_part_arrays(struct contract_builder *b)
                         ? share_of(b, a->whole, (end - a->offset) / each)
                         : NULL;
         a->why = "another pointer begins inside of its memory";
-    }
-}
-
-/* The tensor x whose shape a tensor has that empty_like(x) made; of another tensor, its own
- * name. */
-static const char *like(struct contract_builder *b, const char *name, unsigned at)
-{
-    for (unsigned up = 0; up < 4; up++) {
-        struct tok_range value;
-        unsigned where, i;
-        const char *other = NULL;
-
-        if (!resolver_definition(b->resolver, name, at, &value, &where))
-            break;
-        for (i = value.from; i + 2 < value.to && !other; i++) {
-            const struct tok *t = &value.toks->tok[i];
-
-            if (t->kind == TOK_NAME && str_ends(t->text, "_like") &&
-                tok_is(&value.toks->tok[i + 1], "(") && value.toks->tok[i + 2].kind == TOK_NAME)
-                other = value.toks->tok[i + 2].text;
-        }
-        if (!other && value.to == value.from + 1 && value.toks->tok[value.from].kind == TOK_NAME)
-            other = value.toks->tok[value.from].text;
-        if (!other)
-            break;
-        name = other;
-        at = where;
-    }
-    return name;
-}
-
-/* torch::zeros({m, n}, options): adds the product of the list. False: the tensor was not made
- * so. */
-static bool made_of_list(struct contract_builder *b, const char *name, unsigned at, struct str *out)
-{
-    struct tok_range value, dims[6];
-    unsigned where;
-
-    if (!resolver_definition(b->resolver, name, at, &value, &where))
-        return false;
-    for (unsigned i = value.from; i + 1 < value.to; i++) {
-        const struct tok *brace = &value.toks->tok[i + 1];
-
-        if (!tok_is(&value.toks->tok[i], "(") || !tok_is(brace, "{") || !brace->match)
-            continue;
-        unsigned nr = tok_range_split((struct tok_range){value.toks, i + 2, brace->match}, dims, 6);
-
-        for (unsigned d = 0; d < nr; d++) {
-            str_add(out, d ? "*(" : "(");
-            if (!resolver_integer(b->resolver, dims[d], where, out))
-                return false;
-            str_add_char(out, ')');
-        }
-        return nr > 0;
-    }
-    return false;
-}
-
-void contract_tensor_extent(struct contract_builder *b, struct array *a, struct tok_range arg)
-{
-    struct resolver *resolver = b->resolver;
-    struct str product = {0};
-
-    if (a->extent || !(range_has(arg, "data_ptr") || range_has(arg, "mutable_data_ptr") ||
-                         range_has(arg, "const_data_ptr") || range_has(arg, "data")))
-        return;
-    const char *tensor = like(b, a->name, arg.from);
-
-    if (made_of_list(b, tensor, arg.from, &product))
-        a->extent = spelling_tidy(b->arena, str_text(&product));
-    str_finish(&product);
-    const char *name = arena_printf(b->arena, "%s_numel", tensor);
-
-    if (!a->extent && resolver_size(resolver, name))
-        a->extent = name;
-    if (!a->extent && resolver->nr_sizes < INTAKE_MAX_SIZES) {
-        resolver->sizes[resolver->nr_sizes++] = (struct size){name, 0, false, a->line};
-        a->extent = name;
     }
 }
 

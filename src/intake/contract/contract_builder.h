@@ -81,7 +81,7 @@ struct contract_builder {
     unsigned nr_left_out;
     const char *end_note; /* why launches that the interpreter saw last are not in it; or NULL */
     struct intake *in;
-    struct interp *interp; /* NULL: the interpreter reached no launch */
+    struct interp *interp; /* has followed the program to its launches */
     struct interp *types;  /* made by contract_types when it is first asked */
     bool all_idle;         /* no launch touches any memory */
     size_t cap_lines;
@@ -111,17 +111,17 @@ void contract_symbols(struct contract_builder *b);
 /* A line of the text as messages show it: "line 40: cudaMalloc(&x, n * sizeof(float))". */
 const char *contract_shown(const struct contract_builder *b, unsigned line);
 
-/* The array that an argument names; a new one where the contract has none yet. seen is the
- * argument's value in the interpreter, or NULL. NULL: the argument names no array. */
+/* The array of the memory that is passed, which gets that name (NULL: the memory's own); a new one
+ * where the contract has none yet. NULL: the value is no memory, or there are too many arrays. */
 struct array *contract_array(struct contract_builder *b, const struct param *p,
-    struct tok_range arg, unsigned at, const struct interp_value *seen);
+    const struct interp_value *seen, const char *name);
 
 /* The array with that name in the file; NULL: the contract has none yet. */
 struct array *contract_array_named(struct contract_builder *b, const char *name);
 
-/* Adds an array whose extent the file does not say. NULL: there are too many arrays. */
+/* Adds an array of that name, whose extent the file does not say. NULL: there are too many. */
 struct array *contract_unknown_array(
-    struct contract_builder *b, const struct param *p, unsigned line);
+    struct contract_builder *b, const char *name, const struct param *p, unsigned line);
 
 /* Adds the array of texels behind a CUDA array: nr dimensions, their extents in size. NULL: there
  * are too many arrays. */
@@ -136,29 +136,22 @@ const char *contract_texture(struct launching *l, unsigned i, struct str *args);
  * begins. */
 void contract_part_arrays(struct contract_builder *b);
 
-/* Sets the extent of an array that is a tensor: its number of elements, which only its caller
- * knows. */
-void contract_tensor_extent(struct contract_builder *b, struct array *a, struct tok_range arg);
-
 /* What the line of an array lacks beyond numbers; NULL: nothing. */
 const char *contract_array_lacks(struct contract_builder *b, const struct array *a);
 
 /* Notes what launch number `launch` does with the array. */
 void contract_use_array(struct array *a, const struct param *p, unsigned launch);
 
-/* Adds the launch of a kernel, with the arrays and scalars that it takes. seen is the record of the
- * launch in the interpreter, or NULL. */
-void contract_launch(struct contract_builder *b, const struct site *site, const struct decl *kernel,
-    const struct interp_launch *seen);
+/* Adds a launch, with the arrays and scalars that it takes. */
+void contract_launch(struct contract_builder *b, const struct interp_launch *seen);
 
-/* contract_integer adds to out an integer that a launch passes, as text of the task language:
- * `text` where it is given, else what arg comes down to. contract_scalar adds a scalar to the
- * contract for a real number, and returns its name. v is the number in the interpreter; NULL: not
- * known. */
-void contract_integer(struct launching *l, const char *name, struct tok_range arg,
-    const struct interp_value *v, const char *text, struct str *out);
+/* contract_integer adds to out an integer that a launch passes, as text of the task language.
+ * contract_scalar adds a scalar to the contract for a real number, and returns its name. `words`
+ * are those of the file, for messages. */
+void contract_integer(
+    struct launching *l, const char *name, const struct interp_value *v, struct str *out);
 const char *contract_scalar(struct launching *l, const char *name, const char *type,
-    struct tok_range arg, const struct interp_value *v);
+    const char *words, const struct interp_value *v);
 
 /* Adds argument i, a struct or a vector by value: its fields in braces. Returns NULL, or why the
  * layout of its type is not known. */
@@ -177,30 +170,17 @@ const char *contract_elem(struct contract_builder *b, const char *type, unsigned
  * pointers. */
 const char *contract_record(struct contract_builder *b, const char *type);
 
-/* True: a launch of the contract stands in another case of the same switch, so that only one of the
- * two runs. */
-bool contract_excluded(const struct contract_builder *b, unsigned at);
-
-/* Gives a size that a switch decides by the number of the case that holds the launch. */
-void contract_bind_cases(struct contract_builder *b);
-
-/* Puts a number in place of a size everywhere, and drops the size. */
-void contract_replace_size(struct contract_builder *b, unsigned size, int64_t value);
-
-/* The only size of this value; NULL: none or several have it. */
-const char *contract_size_of(const struct contract_builder *b, double value);
-
 /* True: some launch has this name or number in its grid, in its block or among its arguments. */
 bool contract_launched_with(const struct contract_builder *b, const char *word);
 
-/* Puts the sizes that they are in place of large extents that are plain numbers, and of the
- * arguments with the same number. */
-void contract_name_numbers(struct contract_builder *b);
-
 /* Sets grid, block and shared memory of a launch. Where they are not known, to->words has them in
  * the file's own words, and *why is set if it was NULL. */
-void contract_config(struct contract_builder *b, const struct site *site,
-    const struct interp_launch *seen, struct contract_launch *to, const char **why);
+void contract_config(struct contract_builder *b, const struct interp_launch *seen,
+    struct contract_launch *to, const char **why);
+
+/* A whole number as text of the task language over sizes. fixed: see resolver_write. NULL: it is
+ * none, or nothing gives it. */
+const char *contract_text(struct contract_builder *b, const struct interp_value *v, bool fixed);
 
 /* True: the grid has no blocks. */
 bool contract_is_empty(struct contract_builder *b, const struct contract_launch *launch);

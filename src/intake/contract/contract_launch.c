@@ -4,25 +4,23 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "core/task.h"
-#include "intake/syntax/literal.h"
 #include "intake/syntax/spelling.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TEMPLATE_DEPTH = 8 }; /* how many functions may hand a parameter on */
-
 /* The type of a parameter, with the template arguments of the launch put in. */
-static const char *bound_type(struct contract_builder *b, const struct site *site,
-    const struct interp_launch *seen, const struct decl *kernel, const char *type)
+static const char *bound_type(
+    struct contract_builder *b, const struct interp_launch *seen, const char *type)
 {
     const char *names[MAX_TEMPLATE_ARGS], *word;
-    unsigned nr = params_of_template(b->resolver->toks, kernel, names, ARRAY_SIZE(names));
+    const struct site *site = &seen->site;
+    unsigned nr = params_of_template(b->resolver->toks, seen->kernel, names, ARRAY_SIZE(names));
 
     for (unsigned i = 0; i < nr && i < site->nr_template_args; i++) {
         const struct tok_range *arg = &site->template_args[i];
         const size_t len = strlen(names[i]);
-        const char *text = seen && seen->template_args[i]
+        const char *text = seen->template_args[i]
                                ? seen->template_args[i]
                                : toks_text(arg->toks, b->arena, arg->from, arg->to);
 
@@ -50,33 +48,6 @@ static const char *spelled_out(struct contract_builder *b, struct tok_range r, u
 
     str_finish(&text);
     return spelled;
-}
-
-/* The text of a template argument: a type of C, a number or a constant. A parameter of the function
- * around stands for what a call gives it. */
-static const char *template_argument(
-    struct contract_builder *b, struct tok_range r, unsigned at, unsigned depth)
-{
-    struct str number = {0};
-    int64_t value;
-    unsigned where;
-
-    while (tok_is(&r.toks->tok[r.from], "(") && r.toks->tok[r.from].match == r.to - 1)
-        r = (struct tok_range){r.toks, r.from + 1, r.to - 1};
-    const char *text = toks_text(r.toks, b->arena, r.from, r.to);
-
-    if (spelling_bytes(resolver_type(b->resolver, text, at)))
-        return resolver_type(b->resolver, text, at);
-    if (r.to != r.from + 1 || r.toks->tok[r.from].kind != TOK_NAME)
-        return spelled_out(b, r, at);
-    if (depth > 0 && resolver_template_argument(b->resolver, text, at, &r, &where))
-        return template_argument(b, r, where, depth - 1);
-    if (resolver_known_integer(b->resolver, r, at, &number))
-        text = resolver_evaluate(b->resolver, str_text(&number), &value)
-                   ? arena_printf(b->arena, "%lld", (long long)value)
-                   : spelling_tidy(b->arena, str_text(&number));
-    str_finish(&number);
-    return text;
 }
 
 /* A number for a parameter of an enum's type gets a cast to that type: C++ does not convert it. */
@@ -123,10 +94,10 @@ static const char *kernel_id(struct launching *l)
     for (unsigned t = 0; t < nr_names; t++) {
         const char *arg = NULL;
 
-        if (seen && seen->template_args[t])
+        if (seen->template_args[t])
             arg = resolver_type(b->resolver, seen->template_args[t], site->at);
         else if (t < site->nr_template_args)
-            arg = template_argument(b, site->template_args[t], site->at, MAX_TEMPLATE_DEPTH);
+            arg = spelled_out(b, site->template_args[t], site->at);
         for (unsigned p = 0; p < l->nr && p < site->nr_args && !arg; p++)
             if (strcmp(l->declared[p], names[t]) == 0)
                 arg = l->arrays[p]                                     ? l->arrays[p]->type
@@ -164,22 +135,16 @@ static const char *real_text(struct contract_builder *b, double value, bool sing
 }
 
 const char *contract_scalar(struct launching *l, const char *param, const char *type,
-    struct tok_range arg, const struct interp_value *v)
+    const char *words, const struct interp_value *v)
 {
     struct contract_builder *b = l->b;
     const char *name = param, *value = NULL;
-    const char *why = arena_printf(b->arena, "the value of %s, %s, is not a number in this file",
-        param, arg.toks ? toks_text(arg.toks, b->arena, arg.from, arg.to) : "");
+    const char *why =
+        arena_printf(b->arena, "the value of %s, %s, is not a number in this file", param, words);
     double number = 0;
     unsigned lanes;
 
-    struct interp_value said = {0};
-
-    if (arg.from < arg.to && !(v && interp_number_of(v, &number))) {
-        said = interp_said(contract_types(b), arg, l->site->at);
-        v = &said;
-    }
-    if (v && interp_number_of(v, &number))
+    if (interp_number_of(v, &number))
         value =
             real_text(b, number, strcmp(type, "float") == 0 || (v->type && v->type->bytes == 4));
     for (unsigned i = 0; i < b->nr_scalars; i++)
@@ -200,66 +165,29 @@ const char *contract_scalar(struct launching *l, const char *param, const char *
     return name;
 }
 
-/* Adds an integer expression. False: the file does not give all its numbers. */
-static bool strictly(struct contract_builder *b, struct tok_range arg, unsigned at, struct str *out)
-{
-    const struct resolver_mode before =
-        resolver_restrict(b->resolver, (struct resolver_mode){.strict = true});
-    bool ok = resolver_integer(b->resolver, arg, at, out);
-
-    b->resolver->mode = before;
-    return ok;
-}
-
-/* The type of a number literal; NULL: arg is no number literal. */
-static const char *type_of_literal(struct tok_range arg)
-{
-    const struct tok *t = arg.toks ? &arg.toks->tok[arg.from] : NULL;
-
-    if (arg.from + 1 != arg.to || t->kind != TOK_NUMBER)
-        return NULL;
-    struct number_literal literal;
-
-    literal_read(&literal, t->text);
-    return literal_type(&literal);
-}
-
 /* What T of a parameter by value stands for: the struct that is passed, where an array of T is an
  * argument too; else the type of the number. */
-static const char *deduced_type(struct contract_builder *b, const struct site *site,
-    const struct decl *kernel, const struct param *params, unsigned nr, const char *type,
-    const struct interp_launch *seen, const struct interp_value *v)
+static const char *deduced_type(struct launching *l, const char *type, const struct interp_value *v)
 {
+    struct contract_builder *b = l->b;
     const char *names[MAX_TEMPLATE_ARGS];
-    unsigned nr_names = params_of_template(b->resolver->toks, kernel, names, ARRAY_SIZE(names));
+    unsigned nr_names = params_of_template(b->resolver->toks, l->kernel, names, ARRAY_SIZE(names));
     bool is_open = false;
 
     for (unsigned n = 0; n < nr_names; n++)
         is_open = is_open || strcmp(names[n], type) == 0;
     if (!is_open)
         return type;
-    if (v && v->kind == VALUE_OBJECT && v->object->type)
+    if (v->kind == VALUE_OBJECT && v->object->type)
         return v->object->type->text;
-    for (unsigned n = 0; n < nr_names; n++)
-        for (unsigned k = 0; strcmp(names[n], type) == 0 && k < nr && k < site->nr_args; k++)
-            if (params[k].is_pointer && strcmp(params[k].type, type) == 0) {
-                const struct array *a = contract_array(
-                    b, &params[k], site->args[k], site->at, seen ? &seen->args[k] : NULL);
+    for (unsigned k = 0; k < l->nr && k < l->site->nr_args; k++)
+        if (l->params[k].is_pointer && strcmp(l->params[k].type, type) == 0) {
+            const struct array *a =
+                contract_array(b, &l->params[k], &l->seen->args[k], l->seen->names[k]);
 
-                return a ? a->type : type;
-            }
-    if (v && v->type && (v->kind == VALUE_INT || v->kind == VALUE_REAL))
-        return v->type->text;
-    for (unsigned k = 0; k < nr && k < site->nr_args; k++) {
-        const bool same = strcmp(params[k].type, type) == 0 && !params[k].is_pointer;
-        const char *number = same ? type_of_literal(site->args[k]) : NULL;
-
-        if (same && !number)
-            number = resolver_type_of(b->resolver, site->args[k], site->at);
-        if (number)
-            return number;
-    }
-    return type;
+            return a ? a->type : type;
+        }
+    return v->type ? v->type->text : type;
 }
 
 void contract_note(struct launching *l, const char *why)
@@ -267,39 +195,24 @@ void contract_note(struct launching *l, const char *why)
     l->why = l->why ? l->why : why;
 }
 
-/* The argument is a null pointer, also where a caller passes it. */
-static bool is_null(struct resolver *resolver, struct tok_range arg, unsigned at)
-{
-    for (unsigned up = 0; up < MAX_TEMPLATE_DEPTH && arg.to == arg.from + 1; up++) {
-        const char *name = arg.toks->tok[arg.from].text;
-        const struct decl *fn = resolver_function_at(resolver, at);
-        struct tok_range whole;
-
-        if (spelling_is_null(name))
-            return true;
-        if (!fn || resolver_param(resolver, fn, name, &whole) < 0 ||
-            !resolver_definition(resolver, name, at, &arg, &at))
-            break;
-    }
-    return false;
-}
-
 static void pointer_arg(
     struct launching *l, unsigned i, const struct interp_value *v, struct str *args)
 {
     struct contract_builder *b = l->b;
     const struct param *p = &l->params[i];
-    bool null =
-        v ? v->kind == VALUE_INT && v->i == 0 : is_null(b->resolver, l->site->args[i], l->site->at);
-    struct array *a = null ? NULL : contract_array(b, p, l->site->args[i], l->site->at, v);
+    const bool null = v->kind == VALUE_INT && v->i == 0;
+    const struct tok_range arg = l->site->args[i];
+    struct array *a = contract_array(b, p, v, l->seen->names[i]);
 
+    if (!a && !null && toks_find(arg.toks, arg.from, arg.to, "+") == arg.to)
+        a = contract_unknown_array(
+            b, v->said && v->said->name ? v->said->name->text : p->name, p, l->site->line);
     l->arrays[i] = a;
     if (null && p->may_be_null) {
         str_add_char(args, '0');
         return;
     }
     if (a) {
-        contract_tensor_extent(b, a, l->site->args[i]);
         contract_use_array(a, p, b->nr_launches);
         str_add(args, a->id);
         return;
@@ -310,35 +223,18 @@ static void pointer_arg(
     str_add(args, p->name);
 }
 
-void contract_integer(struct launching *l, const char *name, struct tok_range arg,
-    const struct interp_value *v, const char *text, struct str *out)
+void contract_integer(
+    struct launching *l, const char *name, const struct interp_value *v, struct str *out)
 {
     struct contract_builder *b = l->b;
-    struct str one = {0};
-    int64_t value;
-    int64_t number = 0;
-    const bool seen = v && interp_whole(v, &number);
-    unsigned nr_sizes = b->resolver->nr_sizes;
+    const char *text = contract_text(b, v, false);
 
-    const struct resolver_mode before =
-        resolver_restrict(b->resolver, (struct resolver_mode){.strict = seen});
-    bool ok = text || (arg.from < arg.to && resolver_integer(b->resolver, arg, l->site->at, &one));
-
-    b->resolver->mode = before;
-    text = text ? text : spelling_tidy(b->arena, str_text(&one));
-    str_finish(&one);
-    if (seen && !(ok && resolver_evaluate(b->resolver, text, &value) && value == number)) {
-        b->resolver->nr_sizes = ok ? b->resolver->nr_sizes : nr_sizes;
-        str_addf(out, "%lld", (long long)number);
-        return;
-    }
-    const char *size =
-        ok ? text
-           : resolver_unknown(b->resolver, arena_printf(b->arena, "%s_value", name), l->site->line);
-
-    if (!size)
-        contract_note(l, arena_printf(b->arena, "parameter %s: %s", name, b->resolver->why));
-    str_add(out, size ? size : name);
+    if (!text)
+        text =
+            resolver_unknown(b->resolver, arena_printf(b->arena, "%s_value", name), l->site->line);
+    if (!text)
+        contract_note(l, arena_printf(b->arena, "parameter %s: there are too many sizes", name));
+    str_add(out, text ? text : name);
 }
 
 static void texture_arg(struct launching *l, unsigned i, struct str *args)
@@ -356,24 +252,24 @@ static void one_arg(struct launching *l, unsigned i, struct str *args)
     struct contract_builder *b = l->b;
     const struct param *p = &l->params[i];
     const struct tok_range arg = l->site->args[i];
-    const struct interp_value *v = l->seen ? &l->seen->args[i] : NULL;
+    const struct interp_value *v = &l->seen->args[i];
     const char *type = resolver_type(b->resolver, p->type, l->site->at);
     const char *why = NULL;
-    struct str one = {0};
 
     if (strcmp(type, "cudaTextureObject_t") == 0)
         texture_arg(l, i, args);
-    else if (p->is_pointer || (v && v->kind == VALUE_MEMORY && !spelling_is_real(type) &&
-                                  !spelling_is_integer(type)))
+    else if (p->is_pointer ||
+             (v->kind == VALUE_MEMORY && !spelling_is_real(type) && !spelling_is_integer(type)))
         pointer_arg(l, i, v, args);
     else if (spelling_is_real(type))
-        str_add(args, contract_scalar(l, p->name, p->type, arg, v));
+        str_add(args, contract_scalar(
+                          l, p->name, p->type, toks_text(arg.toks, b->arena, arg.from, arg.to), v));
     else if (spelling_is_integer(type))
-        contract_integer(l, p->name, arg, v, NULL, args);
+        contract_integer(l, p->name, v, args);
     else if ((why = contract_struct(l, i, type, v, args)) == NULL)
         ;
-    else if (strictly(b, arg, l->site->at, &one)) /* an enum of a header */
-        contract_integer(l, p->name, arg, v, spelling_tidy(b->arena, str_text(&one)), args);
+    else if (v->kind == VALUE_INT) /* an enum of a header */
+        contract_integer(l, p->name, v, args);
     else {
         contract_note(l, arena_printf(b->arena,
                              "parameter %s has type %s, which is passed by value: %s; pass its "
@@ -381,7 +277,6 @@ static void one_arg(struct launching *l, unsigned i, struct str *args)
                              p->name, p->type, why));
         str_add(args, p->name);
     }
-    str_finish(&one);
 }
 
 /* Notes which arrays hold indices into other arrays. */
@@ -394,25 +289,28 @@ static void note_indices(struct launching *l)
                 l->arrays[i]->indexed = l->arrays[k]->name;
 }
 
-/* The launch, with the kernel's default arguments where the launch gives none. */
-static const struct site *with_defaults(struct contract_builder *b, const struct site *given,
-    const struct decl *kernel, const struct param *params, unsigned nr)
+/* The launch, with the kernel's default arguments where it gives none. */
+static struct interp_launch *with_defaults(struct contract_builder *b,
+    const struct interp_launch *given, const struct param *params, unsigned nr)
 {
-    struct site *site = arena_alloc(b->arena, sizeof(*site));
+    struct interp_launch *seen = arena_alloc(b->arena, sizeof(*seen));
+    struct site *site = &seen->site;
 
-    *site = *given;
+    *seen = *given;
     while (site->nr_args < nr && site->nr_args < LAUNCH_MAX_ARGS) {
         struct tok_range whole;
 
-        if (resolver_param(b->resolver, kernel, params[site->nr_args].name, &whole) < 0)
+        if (resolver_param(b->resolver, seen->kernel, params[site->nr_args].name, &whole) < 0)
             break;
         const unsigned equals = toks_find(whole.toks, whole.from, whole.to, "=");
 
         if (equals >= whole.to)
             break;
-        site->args[site->nr_args++] = (struct tok_range){whole.toks, equals + 1, whole.to};
+        site->args[site->nr_args] = (struct tok_range){whole.toks, equals + 1, whole.to};
+        seen->args[site->nr_args] = interp_in_scope(b->interp, NULL, site->args[site->nr_args]);
+        site->nr_args++;
     }
-    return site;
+    return seen;
 }
 
 /* A launch line names a kernel without its parameters, so that only overloads that are launched
@@ -429,26 +327,28 @@ static bool is_overloaded(const struct contract_builder *b, const struct decl *k
     return false;
 }
 
-void contract_launch(struct contract_builder *b, const struct site *site, const struct decl *kernel,
-    const struct interp_launch *seen)
+void contract_launch(struct contract_builder *b, const struct interp_launch *seen)
 {
     struct launching *l = arena_alloc(b->arena, sizeof(*l));
-    struct contract_launch to = {
-        .line = site->line, .assumed = seen ? seen->assumed : 0, .kernel = site->kernel};
+    const struct decl *kernel = seen->kernel;
 
-    *l = (struct launching){.b = b, .site = site, .seen = seen, .kernel = kernel};
+    *l = (struct launching){.b = b, .kernel = kernel};
     l->nr = params_read(l->params, b->arena, b->resolver->decls, kernel);
     param_access_pointers(l->params, l->nr, b->resolver, kernel);
-    l->site = site = with_defaults(b, site, kernel, l->params, l->nr);
+    l->seen = seen = with_defaults(b, seen, l->params, l->nr);
+    const struct site *site = l->site = &seen->site;
+    struct contract_launch to = {
+        .line = site->line, .assumed = seen->assumed, .kernel = site->kernel};
+
+    b->resolver->bound = seen->bound;
     for (unsigned i = 0; i < l->nr && i < site->nr_args; i++) {
         struct param *p = &l->params[i];
         struct str arg = {0};
 
         l->declared[i] = p->type;
-        p->type = bound_type(b, site, seen, kernel, p->type);
+        p->type = bound_type(b, seen, p->type);
         if (!p->is_pointer)
-            p->type = deduced_type(
-                b, site, kernel, l->params, l->nr, p->type, seen, seen ? &seen->args[i] : NULL);
+            p->type = deduced_type(l, p->type, &seen->args[i]);
         one_arg(l, i, &arg);
         to.args[to.nr_args++] = arena_strdup(b->arena, str_text(&arg));
         str_finish(&arg);
@@ -460,8 +360,9 @@ void contract_launch(struct contract_builder *b, const struct site *site, const 
     if (l->nr != site->nr_args)
         contract_note(l, arena_printf(b->arena, "%s takes %u arguments, %u are given", site->kernel,
                              l->nr, site->nr_args));
-    contract_config(b, site, seen, &to, &l->why);
+    contract_config(b, seen, &to, &l->why);
     to.id = kernel_id(l);
+    b->resolver->bound = NULL;
     to.why = l->why;
     to.is_empty = contract_is_empty(b, &to);
     b->launches[b->nr_launches++] = to;

@@ -96,10 +96,25 @@ static const char *role_of(const struct contract_builder *b, const struct array 
     return others && is_between(b, a) ? "temp" : "out"; /* every task has an out line */
 }
 
+/* The only size of this value; NULL: none or several have it. */
+static const char *size_of(const struct contract_builder *b, double value)
+{
+    const struct resolver *resolver = b->resolver;
+    const char *name = NULL;
+
+    for (unsigned i = 0; i < resolver->nr_sizes; i++)
+        if (resolver->sizes[i].known && (double)resolver->sizes[i].value == value) {
+            if (name)
+                return NULL;
+            name = resolver->sizes[i].name;
+        }
+    return name;
+}
+
 /* A largest index as text: "n - 1" where exactly one size n gives it, else the number. */
 static const char *below_size(const struct contract_builder *b, double high)
 {
-    const char *name = contract_size_of(b, high + 1);
+    const char *name = size_of(b, high + 1);
 
     return name ? arena_printf(b->arena, "%s - 1", name) : arena_printf(b->arena, "%.0f", high);
 }
@@ -109,7 +124,7 @@ static const char *below_size(const struct contract_builder *b, double high)
 static const char *as_size(const struct contract_builder *b, double value)
 {
     enum { LEAST = 16 };
-    const char *name = value >= LEAST ? contract_size_of(b, value) : NULL;
+    const char *name = value >= LEAST ? size_of(b, value) : NULL;
 
     return name ? name : arena_printf(b->arena, "%.9g", value);
 }

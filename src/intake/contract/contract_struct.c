@@ -115,43 +115,10 @@ struct passing {
     const struct param *param;
     const struct type *type;
     struct tok_range arg;
-    struct tok_range items[4]; /* of make_float3(a, b, c), by lane */
-    unsigned nr_items;
     struct layout layout;
     unsigned offset, widest; /* of what was written so far */
     struct str *out;
 };
-
-/* make_int3(a, b, c), dim3(a, b), float2{a, b}: finds what stands between the brackets. */
-static void find_items(struct passing *p)
-{
-    const struct toks *toks = p->arg.toks;
-    const unsigned open = p->arg.from + 1;
-
-    if (p->type->decl || p->arg.to < p->arg.from + 3 || toks->tok[p->arg.from].kind != TOK_NAME ||
-        toks->tok[open].match != p->arg.to - 1)
-        return;
-    p->nr_items = tok_range_split((struct tok_range){toks, open + 1, p->arg.to - 1}, p->items, 4);
-}
-
-/* The host code of a field: p.n, where the argument is p. Empty: there is none. */
-static struct tok_range field_source(struct passing *p, unsigned number, const char *path)
-{
-    struct arena *arena = p->l->b->arena;
-    const struct tok_range none = {p->arg.toks, p->arg.from, p->arg.from};
-    struct toks *toks = arena_alloc(arena, sizeof(*toks));
-
-    if (number < p->nr_items)
-        return p->items[number];
-    for (unsigned i = p->arg.from; i < p->arg.to; i++)
-        if (p->arg.toks->tok[i].kind != TOK_NAME && !tok_is(&p->arg.toks->tok[i], ".") &&
-            !tok_is(&p->arg.toks->tok[i], "->"))
-            return none;
-    const char *text =
-        arena_printf(arena, "%s.%s", toks_text(p->arg.toks, arena, p->arg.from, p->arg.to), path);
-
-    return toks_lex(toks, arena, text, strlen(text)) ? (struct tok_range){toks, 0, toks->nr} : none;
-}
 
 /* The name of a field: "p_n" for p.n, "p_v2" for p.v[2]. It begins with the parameter's name where
  * the argument is no name. */
@@ -199,13 +166,10 @@ static void add_pointer(struct passing *p, const struct leaf *leaf)
     struct param param = {
         .name = name, .type = leaf->type->to ? leaf->type->to->text : "", .is_pointer = true};
     const bool null = leaf->seen.kind == VALUE_INT && leaf->seen.i == 0;
-    const struct tok_range none = {p->arg.toks, p->arg.from, p->arg.from};
-    struct array *a = leaf->seen.kind == VALUE_MEMORY
-                          ? contract_array(l->b, &param, none, l->site->at, &leaf->seen)
-                          : NULL;
+    struct array *a = contract_array(l->b, &param, &leaf->seen, NULL);
 
     if (!a && !null)
-        a = contract_unknown_array(l->b, &param, l->site->line);
+        a = contract_unknown_array(l->b, name, &param, l->site->line);
 
     if (null) {
         add_item(p, "0", "u64", 8);
@@ -222,21 +186,37 @@ static void add_pointer(struct passing *p, const struct leaf *leaf)
     add_item(p, a->id, NULL, 8);
 }
 
+/* The value of a field that follows from nothing else: a size of that name. */
+static struct interp_value named(const struct passing *p, const char *name, struct interp_value v)
+{
+    const bool known = v.kind == VALUE_INT;
+
+    v.said = said_named(p->l->b->arena, (struct said_name){.text = name,
+                                            .value = known ? v.i : 0,
+                                            .known = known,
+                                            .at = p->l->site->at,
+                                            .line = p->l->site->line});
+    v.kind = known ? VALUE_INT : VALUE_SIZE;
+    return v;
+}
+
 static void add_leaf(struct passing *p, unsigned number)
 {
     const struct leaf *leaf = &p->layout.leaves[number];
-    const struct tok_range source = field_source(p, number, leaf->path);
     const char *name = field_name(p, leaf->path);
+    struct interp_value seen = leaf->seen;
     struct str one = {0};
 
     add_padding(p, leaf->offset, leaf->type->bytes);
     if (leaf->type->kind == TYPE_POINTER) {
         add_pointer(p, leaf);
     } else if (leaf->type->kind == TYPE_REAL) {
-        add_item(p, contract_scalar(p->l, name, leaf->type->text, source, &leaf->seen), NULL,
-            leaf->type->bytes);
+        add_item(
+            p, contract_scalar(p->l, name, leaf->type->text, name, &seen), NULL, leaf->type->bytes);
     } else {
-        contract_integer(p->l, name, source, &leaf->seen, NULL, &one);
+        if (p->type->decl && !seen.said && (seen.kind == VALUE_INT ? seen.i > 0 : true))
+            seen = named(p, name, seen);
+        contract_integer(p->l, name, &seen, &one);
         add_item(p, str_text(&one), number_type(p->l->b, leaf->type), leaf->type->bytes);
     }
     str_finish(&one);
@@ -256,7 +236,6 @@ const char *contract_struct(struct launching *l, unsigned i, const char *type,
         return p.layout.why;
     if (p.layout.bytes > MAX_PARAMETER_BYTES)
         return "it is larger than what a kernel can be passed";
-    find_items(&p);
     str_add_char(args, '{');
     for (unsigned n = 0; n < p.layout.nr; n++)
         add_leaf(&p, n);

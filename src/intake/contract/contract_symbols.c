@@ -61,40 +61,33 @@ static bool symbol_extent(struct contract_builder *b, unsigned name, struct str 
     for (; ok && tok_is(&toks->tok[open], "[") && toks->tok[open].match;
          open = toks->tok[open].match + 1) {
         str_add(out, out->len ? "*(" : "(");
-        ok = resolver_known_integer(
-            b->resolver, (struct tok_range){toks, open + 1, toks->tok[open].match}, name, out);
-        str_add_char(out, ')');
+        const struct interp_value v = interp_in_scope(
+            b->interp, NULL, (struct tok_range){toks, open + 1, toks->tok[open].match});
+        const char *text = contract_text(b, &v, true);
+
+        ok = text != NULL;
+        str_addf(out, "%s)", text ? text : "");
     }
     if (!out->len)
         str_add_char(out, '1');
     return ok;
 }
 
-static bool real_said(
-    struct contract_builder *b, struct tok_range range, unsigned at, double *value)
-{
-    const struct interp_value v = interp_said(contract_types(b), range, at);
-
-    return interp_number_of(&v, value);
-}
-
 /* cudaMemcpyToSymbol(n_d, &n, sizeof(int)): " = constant(...)" with the number that all elements
  * get; "": it is not known. */
-static const char *symbol_contents(struct contract_builder *b, struct tok_range from, unsigned at)
+static const char *symbol_contents(struct contract_builder *b, struct tok_range from)
 {
-    const char *text = "";
-    struct str out = {0};
     double real;
 
     if (from.to != from.from + 2 || !tok_is(&from.toks->tok[from.from], "&"))
         return "";
     from.from++;
-    if (resolver_known_integer(b->resolver, from, at, &out))
-        text = arena_printf(b->arena, " = constant(%s)", spelling_tidy(b->arena, str_text(&out)));
-    else if (real_said(b, from, at, &real))
-        text = arena_printf(b->arena, " = constant(%.9g)", real);
-    str_finish(&out);
-    return text;
+    const struct interp_value v = interp_in_scope(b->interp, b->resolver->seen[0], from);
+    const char *text = v.kind == VALUE_INT ? contract_text(b, &v, true) : NULL;
+
+    if (text)
+        return arena_printf(b->arena, " = constant(%s)", text);
+    return interp_number_of(&v, &real) ? arena_printf(b->arena, " = constant(%.9g)", real) : "";
 }
 
 /* = 3, = {0}, or nothing, which is 0: " = constant(...)" with the number that all elements begin
@@ -114,7 +107,10 @@ static const char *symbol_beginning(struct contract_builder *b, unsigned name)
     struct tok_range value = {toks, i + list, toks_find(toks, i, end, ",")};
     double number = 0;
 
-    if (value.from < value.to && !real_said(b, value, name, &number))
+    const struct interp_value v = value.from < value.to ? interp_in_scope(b->interp, NULL, value)
+                                                        : (struct interp_value){.kind = VALUE_INT};
+
+    if (!interp_number_of(&v, &number))
         return "";
     if (list && number != 0)
         return ""; /* the elements behind it are 0 */
@@ -209,7 +205,7 @@ static void symbol_line(struct contract_builder *b, const struct symbol_access *
     }
     const bool known = symbol_extent(b, s->name, &extent);
     const char *contents = !elem    ? ""
-                           : s->set ? symbol_contents(b, s->contents, s->at)
+                           : s->set ? symbol_contents(b, s->contents)
                                     : symbol_beginning(b, s->name);
     const char *pragma =
         arena_printf(b->arena, "#pragma keet symbol %s%s : %s[%s]%s%s", gives ? "inout " : "", name,
@@ -220,7 +216,7 @@ static void symbol_line(struct contract_builder *b, const struct symbol_access *
         from = arena_printf(b->arena, "type %s of %s is no element type of the task language; %s",
             type, name, from);
     else if (!known)
-        from = arena_printf(b->arena, "the number of elements of %s: %s", name, b->resolver->why);
+        from = arena_printf(b->arena, "the number of elements of %s is not known", name);
     contract_add_line(b, !elem || !known, from, pragma);
     str_finish(&extent);
 }

@@ -1,11 +1,11 @@
 /* Owns textures as arguments: what a kernel fetches through them, and how host code made them. */
 #include "intake/contract/contract_builder.h"
+#include "intake/eval/interp_parts.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "intake/syntax/spelling.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* tex2D<float>(t, x, y): how texels are addressed, and as which type one is read. */
@@ -15,11 +15,10 @@ struct fetch {
     const char *type;
 };
 
-/* What host code says of a texture object. */
-struct texture_making {
-    struct tok_range resource,
-        settings; /* the variables that cudaCreateTextureObject gets; empty: none */
-    unsigned at;  /* the token of that call */
+/* The array with the texels, as the contract has it. */
+struct texel_array {
+    const char *name, *type, *size[3];
+    unsigned nr, line;
 };
 
 static bool read_fetch_name(const char *name, struct fetch *fetch)
@@ -74,239 +73,84 @@ static bool find_fetch(const struct launching *l, const char *param, struct fetc
     return false;
 }
 
-/* The last name of a range: tex of &tex, obj of &plan->obj; "": there is none. */
-static const char *last_name(struct tok_range r)
+/* The value of object.a.b of what cudaCreateTextureObject got; UNKNOWN: it was not set. */
+static struct interp_value set_value(
+    struct contract_builder *b, const struct interp_value *object, const char *a, const char *field)
 {
-    for (unsigned i = r.to; i-- > r.from;)
-        if (r.toks->tok[i].kind == TOK_NAME)
-            return r.toks->tok[i].text;
-    return "";
-}
+    struct interp_value v = *object;
+    const char *const path[] = {a, field};
 
-/* The first call of a function whose first argument is the address of that name (NULL: of any), and
- * its *nr arguments. 0: there is none. */
-static unsigned call_for(const struct contract_builder *b, const char *function, const char *name,
-    struct tok_range args[5], unsigned *nr)
-{
-    const struct toks *toks = b->resolver->toks;
-
-    for (unsigned i = toks_name(toks, function, 0); i + 1 < toks->nr;
-         i = toks_again(toks, i, toks->nr)) {
-        if (!tok_is(&toks->tok[i + 1], "(") || !toks->tok[i + 1].match)
-            continue;
-        *nr = tok_range_split((struct tok_range){toks, i + 2, toks->tok[i + 1].match}, args, 5);
-        if (*nr >= 3 && (!name || strcmp(last_name(args[0]), name) == 0))
-            return i;
+    for (unsigned i = 0; i < ARRAY_SIZE(path); i++) {
+        if (v.kind != VALUE_OBJECT)
+            return (struct interp_value){0};
+        v = interp_field(b->interp, v.object, path[i])->v;
     }
-    return 0;
+    return v;
 }
 
-/* cudaCreateTextureObject(&tex, &resource, &settings, NULL): the call that names the argument;
- * where none does, the first one of the file. */
-static struct texture_making find_making(const struct contract_builder *b, struct tok_range arg)
+static bool is_set_to(
+    struct contract_builder *b, const struct interp_value *tex, const char *field, int64_t value)
 {
-    static const char create[] = "cudaCreateTextureObject";
-    struct tok_range args[5];
-    unsigned nr, at = call_for(b, create, last_name(arg), args, &nr);
+    const struct interp_value v = set_value(b, tex, "settings", field);
 
-    if (!at)
-        at = call_for(b, create, NULL, args, &nr);
-    return at ? (struct texture_making){args[1], args[2], at} : (struct texture_making){0};
+    return v.kind == VALUE_INT && v.i == value;
 }
 
-/* Finds desc.field = value or desc.res.array.array = value: the last one before the object is
- * made. */
-static bool assigned(const struct texture_making *m, struct tok_range object, const char *field,
-    struct tok_range *value)
-{
-    const struct toks *toks = object.toks;
-    const char *name = toks ? last_name(object) : "";
-    bool found = false;
-
-    for (unsigned i = toks ? toks_name(toks, name, 0) : m->at; i < m->at && *name;
-         i = toks_again(toks, i, m->at)) {
-        unsigned end = i + 1;
-
-        while (tok_is(&toks->tok[end], ".") && toks->tok[end + 1].kind == TOK_NAME)
-            end += 2;
-        if (end == i + 1 || !tok_is(&toks->tok[end - 1], field))
-            continue;
-        if (tok_is(&toks->tok[end], "[") && toks->tok[end].match)
-            end = toks->tok[end].match + 1;
-        if (!tok_is(&toks->tok[end], "="))
-            continue;
-        *value = (struct tok_range){toks, end + 1, toks_find(toks, end + 1, toks->nr, ";")};
-        found = true;
-    }
-    return found;
-}
-
-static bool is_set_to(const struct texture_making *m, const char *field, const char *word)
-{
-    struct tok_range value;
-
-    return assigned(m, m->settings, field, &value) && strcmp(last_name(value), word) == 0;
-}
-
+/* The settings as text; numbers are those of CUDA's enumerations. */
 static const char *settings_text(
-    struct contract_builder *b, const struct texture_making *m, bool *floats)
+    struct contract_builder *b, const struct interp_value *tex, bool *floats)
 {
-    struct tok_range value;
-    const bool normalized = assigned(m, m->settings, "normalizedCoords", &value) &&
-                            value.from < value.to &&
-                            !tok_is(&value.toks->tok[value.from], "false") &&
-                            !tok_is(&value.toks->tok[value.from], "0");
-    const bool has_mode = assigned(m, m->settings, "addressMode", &value);
-    const char *mode = has_mode ? last_name(value) : "cudaAddressModeWrap"; /* which is 0 */
+    const struct interp_value coords = set_value(b, tex, "settings", "normalizedCoords"),
+                              modes = set_value(b, tex, "settings", "addressMode");
+    const struct interp_value mode =
+        modes.kind == VALUE_MEMORY ? interp_cell(modes.memory, 0) : interp_int(0);
+    const bool normalized = coords.kind == VALUE_INT && coords.i != 0;
 
-    *floats = is_set_to(m, "readMode", "cudaReadModeNormalizedFloat");
-    return arena_printf(b->arena, "%s%s%s%s",
-        is_set_to(m, "filterMode", "cudaFilterModeLinear") ? ", linear" : "",
+    *floats = is_set_to(b, tex, "readMode", 1);
+    return arena_printf(b->arena, "%s%s%s%s", is_set_to(b, tex, "filterMode", 1) ? ", linear" : "",
         normalized ? ", normalized" : "",
-        strcmp(mode, "cudaAddressModeBorder") == 0                 ? ", border"
-        : normalized && strcmp(mode, "cudaAddressModeWrap") == 0   ? ", wrap"
-        : normalized && strcmp(mode, "cudaAddressModeMirror") == 0 ? ", mirror"
-                                                                   : "",
+        mode.i == 3                 ? ", border"
+        : normalized && mode.i == 0 ? ", wrap"
+        : normalized && mode.i == 2 ? ", mirror"
+                                    : "",
         *floats ? ", floats" : "");
 }
 
-/* The type of cudaCreateChannelDesc<uchar4>() or cudaCreateChannelDesc(8, 8, 8, 8,
- * cudaChannelFormatKindUnsigned). NULL: arg is neither. */
-static const char *channel_type(struct contract_builder *b, struct tok_range r)
+/* Reads what the texture was made of: a CUDA array, or pitched memory, which is read as a dense
+ * array: kernels cannot tell it from one with a pitch. */
+static void read_resource(
+    struct contract_builder *b, const struct interp_value *tex, struct texel_array *texels)
 {
-    static const char *const kinds[] = {"Unsigned", "Signed", "Float"};
-    static const char *const names[3][3] = {
-        {"uchar", "ushort", "uint"}, {"char", "short", "int"}, {NULL, NULL, "float"}};
-    unsigned i = toks_find(r.toks, r.from, r.to, "cudaCreateChannelDesc"), lanes = 0;
-    int64_t bits = 0, one;
-    struct tok_range args[5];
+    static const char *const fields[] = {"res_array_array", "res_pitch2D_devPtr"};
+    struct interp_value sizes[3] = {{0}};
 
-    if (i + 1 >= r.to)
-        return NULL;
-    if (tok_is(&r.toks->tok[i + 1], "<"))
-        return toks_text(r.toks, b->arena, i + 2, toks_angle(r.toks, i + 1, r.to));
-    if (!r.toks->tok[i + 1].match ||
-        tok_range_split((struct tok_range){r.toks, i + 2, r.toks->tok[i + 1].match}, args, 5) != 5)
-        return NULL;
-    for (unsigned c = 0; c < 4; c++)
-        if (resolver_constant(b->resolver, args[c], i, &one) && one > 0) {
-            bits = one;
-            lanes++;
-        }
-    for (unsigned k = 0; k < ARRAY_SIZE(kinds); k++) {
-        const char *name = bits == 8    ? names[k][0]
-                           : bits == 16 ? names[k][1]
-                           : bits == 32 ? names[k][2]
-                                        : NULL;
+    for (unsigned i = 0; i < ARRAY_SIZE(fields); i++) {
+        const struct interp_value v = set_value(b, tex, "resource", fields[i]);
 
-        if (!name || !str_ends(last_name(args[4]), kinds[k]))
+        if (v.kind != VALUE_MEMORY)
             continue;
-        if (lanes > 1)
-            return arena_printf(b->arena, "%s%u", name, lanes);
-        return k > 0 || bits == 32 ? (k == 0 ? "unsigned int" : name)
-                                   : arena_printf(b->arena, "unsigned %s", name + 1);
+        texels->name = v.memory->name ? v.memory->name : texels->name;
+        texels->line = v.memory->line;
+        if (i == 0 && v.memory->texels) {
+            texels->type = v.memory->texels->type;
+            memcpy(sizes, v.memory->texels->size, sizeof(sizes));
+        } else if (i == 1) {
+            sizes[0] = set_value(b, tex, "resource", "res_pitch2D_width");
+            sizes[1] = set_value(b, tex, "resource", "res_pitch2D_height");
+        }
+        for (unsigned d = 0; d < 3 && !(sizes[d].kind == VALUE_INT && sizes[d].i == 0); d++)
+            if ((texels->size[texels->nr] = contract_text(b, &sizes[d], false)) != NULL)
+                texels->nr++;
+        return;
     }
-    return NULL;
-}
-
-/* Adds an extent as text over sizes. An extent that the file does not give becomes a missing
- * size. */
-static bool add_extent(
-    struct contract_builder *b, struct tok_range r, unsigned at, const char *texts[3], unsigned *nr)
-{
-    struct str text = {0};
-    const bool ok = r.from < r.to && resolver_integer(b->resolver, r, at, &text);
-
-    if (ok && strcmp(str_text(&text), "0") != 0)
-        texts[(*nr)++] = spelling_tidy(b->arena, str_text(&text));
-    str_finish(&text);
-    return ok;
-}
-
-/* The call make_cudaExtent(w, h, d), also where a variable was set by it. */
-static struct tok_range extent_call(struct contract_builder *b, struct tok_range r, unsigned *at)
-{
-    struct tok_range value = r;
-
-    if (r.to == r.from + 1)
-        resolver_definition(b->resolver, r.toks->tok[r.from].text, *at, &value, at);
-    const unsigned i = toks_find(value.toks, value.from, value.to, "make_cudaExtent");
-
-    return i + 1 < value.to && value.toks->tok[i + 1].match
-               ? (struct tok_range){value.toks, i + 2, value.toks->tok[i + 1].match}
-               : (struct tok_range){value.toks, 0, 0};
-}
-
-/* The CUDA array with the texels, and its extents. */
-struct texels {
-    const char *name, *type, *size[3];
-    unsigned nr, line;
-};
-
-static void read_array(
-    struct contract_builder *b, const struct texture_making *m, struct texels *texels)
-{
-    struct tok_range value, args[5], desc;
-    unsigned nr, where;
-
-    if (!assigned(m, m->resource, "array", &value))
-        return;
-    const char *name = last_name(value);
-    unsigned at = call_for(b, "cudaMallocArray", name, args, &nr);
-    const bool deep = !at && (at = call_for(b, "cudaMalloc3DArray", name, args, &nr)) != 0;
-
-    if (!at)
-        return;
-    texels->name = name;
-    texels->line = b->resolver->toks->tok[at].line;
-    if (resolver_definition(b->resolver, last_name(args[1]), at, &desc, &where))
-        texels->type = channel_type(b, desc);
-    if (deep) {
-        unsigned from = at;
-        const struct tok_range list = extent_call(b, args[2], &from);
-
-        nr = 2 + tok_range_split(list, args + 2, 3);
-        at = from;
-    }
-    for (unsigned d = 2; d < nr && d < (deep ? 5 : 4); d++) /* then flags */
-        if (!add_extent(b, args[d], at, texels->size, &texels->nr))
-            break;
-}
-
-/* pitch2D: read as a dense array, which kernels cannot tell from one with a pitch. */
-static void read_pitched(
-    struct contract_builder *b, const struct texture_making *m, struct texels *texels)
-{
-    struct tok_range pointer, width, height;
-
-    if (!assigned(m, m->resource, "devPtr", &pointer) ||
-        !assigned(m, m->resource, "width", &width) || !assigned(m, m->resource, "height", &height))
-        return;
-    texels->name = last_name(pointer);
-    texels->line = pointer.toks->tok[pointer.from].line;
-    if (add_extent(b, width, m->at, texels->size, &texels->nr))
-        add_extent(b, height, m->at, texels->size, &texels->nr);
-}
-
-/* linear: the array behind a pointer, which may be another argument too. */
-static struct array *linear_array(
-    struct launching *l, const struct param *p, const struct texture_making *m)
-{
-    struct tok_range pointer, bytes;
-
-    if (!assigned(m, m->resource, "devPtr", &pointer) ||
-        !assigned(m, m->resource, "sizeInBytes", &bytes))
-        return NULL;
-    return contract_array(l->b, p, pointer, m->at, NULL);
 }
 
 const char *contract_texture(struct launching *l, unsigned i, struct str *args)
 {
     struct contract_builder *b = l->b;
-    const struct tok_range arg = l->site->args[i];
-    const struct texture_making m = find_making(b, arg);
+    const struct interp_value *tex = &l->seen->args[i];
     struct param texel = l->params[i];
-    struct texels texels = {.name = texel.name, .line = l->site->line};
+    struct texel_array texels = {.name = texel.name, .line = l->site->line};
     struct fetch fetch = {0};
     static const char *const names[] = {"width", "height", "depth"};
     struct array *a = NULL;
@@ -314,19 +158,19 @@ const char *contract_texture(struct launching *l, unsigned i, struct str *args)
 
     if (!find_fetch(l, texel.name, &fetch))
         return "no fetch through it was found";
-    const char *settings = settings_text(b, &m, &floats);
+    const char *settings = settings_text(b, tex, &floats);
 
     texel.type = resolver_type(b->resolver, fetch.type, l->kernel->body);
     texel.is_pointer = texel.reads = true;
-    if (fetch.nr_dims == 1)
-        a = linear_array(l, &texel, &m);
+    const struct interp_value linear = set_value(b, tex, "resource", "res_linear_devPtr");
+
+    if (fetch.nr_dims == 1) /* the memory behind a pointer, which may be another argument too */
+        a = contract_array(b, &texel, &linear, NULL);
     if (a) {
         texels.nr = a->extent != NULL;
         texels.size[0] = a->extent;
     } else {
-        read_array(b, &m, &texels);
-        if (!texels.nr)
-            read_pitched(b, &m, &texels);
+        read_resource(b, tex, &texels);
     }
     if (fetch.cube && texels.nr == 2)
         texels.size[texels.nr++] = "6";

@@ -31,15 +31,15 @@ static bool makes_code(
     return (launches && (made || anywhere)) || (device && made);
 }
 
-/* Adds what stands for one argument, its line breaks as blanks. */
+/* Adds what stands for one argument, on one line and without comments. */
 static void add_argument(struct str *out, struct tok_range arg)
 {
     const struct tok *tok = arg.toks->tok;
 
-    for (size_t i = tok[arg.from].at; arg.from < arg.to && i < tok[arg.to - 1].end; i++) {
-        const char c = arg.toks->source[i];
-
-        str_add_char(out, c == '\n' || c == '\r' ? ' ' : c);
+    for (unsigned i = arg.from; i < arg.to; i++) {
+        if (i > arg.from && tok[i - 1].end < tok[i].at)
+            str_add_char(out, ' ');
+        str_add(out, tok[i].kind == TOK_DIRECTIVE ? "" : tok[i].text);
     }
 }
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MAX_EXPANSIONS = 4096, MAX_GLOBAL_STEPS = 200000 };
+enum { MAX_EXPANSIONS = 4096, MAX_GLOBAL_STEPS = 200000, MAX_GIVEN = 8 };
 
 bool interp_step(struct interp *ip)
 {
@@ -66,8 +66,8 @@ void interp_lose(struct interp *ip, const struct toks *toks, unsigned from, unsi
 
 /* ---- calls ---- */
 
-struct bound *interp_bind(
-    struct interp *ip, const char *name, const struct type *type, struct bound *next)
+const struct bound *interp_bind(
+    struct interp *ip, const char *name, const struct type *type, const struct bound *next)
 {
     struct bound *b = arena_alloc(ip->arena, sizeof(*b));
 
@@ -75,26 +75,36 @@ struct bound *interp_bind(
     return b;
 }
 
-static void bind(struct interp *ip, struct bound **list, const char *name, const struct type *type)
+static void bind(
+    struct interp *ip, const struct bound **list, const char *name, const struct type *type)
 {
-    for (struct bound *b = *list; b; b = b->next)
+    for (const struct bound *b = *list; b; b = b->next)
         if (strcmp(b->name, name) == 0)
             return;
     *list = interp_bind(ip, name, type, *list);
 }
 
-/* Binds T of a template to the type of what is passed for a parameter of type T, T* or similar. */
+/* Binds T of a template to the type of what is passed for a parameter of type T, T* or table<T>. */
 static void deduce(struct interp *ip, const struct decl *fn, struct tok_range param,
-    const struct interp_value *v, struct bound **list)
+    const struct interp_operand *arg, const struct bound **list)
 {
     const struct toks *toks = ip->resolver->toks;
     const char *names[MAX_TEMPLATE_ARGS];
     unsigned nr = params_of_template(toks, fn, names, ARRAY_SIZE(names));
+    const struct type *whole = arg->v.type || !arg->slot ? arg->v.type : arg->slot->type;
 
-    for (unsigned n = 0; n < nr && v->type; n++)
-        for (unsigned i = param.from; i < param.to; i++)
-            if (tok_is(&toks->tok[i], names[n]))
-                bind(ip, list, names[n], v->type);
+    for (unsigned n = 0; n < nr && whole; n++)
+        for (unsigned i = param.from; i < param.to; i++) {
+            const struct type *type = whole;
+
+            if (!tok_is(&toks->tok[i], names[n]))
+                continue;
+            if (arg->v.kind != VALUE_MEMORY && tok_is(&toks->tok[i - 1], "<"))
+                type = interp_type_inner(ip, type);
+            if (type->kind == TYPE_INT || type->kind == TYPE_REAL)
+                type = interp_type_named(ip, resolver_type(ip->resolver, type->text, ip->at));
+            bind(ip, list, names[n], type);
+        }
 }
 
 static void pass(
@@ -128,13 +138,16 @@ static void pass(
 static void pass_all(
     struct interp *ip, const struct decl *fn, struct interp_operand *args, unsigned nr_args)
 {
-    const struct toks *toks = ip->resolver->toks;
+    const struct toks *toks = fn->toks ? fn->toks : ip->resolver->toks;
     struct tok_range params[LAUNCH_MAX_ARGS];
-    unsigned nr = tok_range_split(
-        (struct tok_range){toks, fn->open + 1, toks->tok[fn->open].match}, params, LAUNCH_MAX_ARGS);
+    unsigned nr =
+        fn->open == fn->body
+            ? 0 /* a lambda without parentheses */
+            : tok_range_split((struct tok_range){toks, fn->open + 1, toks->tok[fn->open].match},
+                  params, LAUNCH_MAX_ARGS);
 
     for (unsigned p = 0; p < nr && p < nr_args; p++)
-        deduce(ip, fn, params[p], &args[p].v, &ip->frame->bound);
+        deduce(ip, fn, params[p], &args[p], &ip->frame->bound);
     for (unsigned p = 0; p < nr; p++) {
         unsigned eq = toks_find(toks, params[p].from, params[p].to, "=");
         struct interp_operand arg = {0};
@@ -200,13 +213,17 @@ void interp_give_up(struct interp *ip, const struct toks *toks, unsigned body)
 
 struct interp_value interp_call(struct interp *ip, const struct decl *fn,
     struct interp_operand *args, unsigned nr_args, struct interp_object *self, struct var *scope,
-    struct bound *bound)
+    const struct bound *bound)
 {
-    const struct toks *toks = ip->resolver->toks;
-    struct interp_frame frame = {
-        .fn = fn, .up = ip->frame, .self = self, .vars = scope, .bound = bound};
-    unsigned limit = ip->limit, at = ip->at;
+    const struct toks *toks = fn->toks ? fn->toks : ip->resolver->toks;
     bool bounded = !interp_launches_in(ip, toks, fn->body, fn->to);
+    struct interp_frame frame = {.fn = fn,
+        .up = ip->frame,
+        .self = self,
+        .vars = scope,
+        .bound = bound || !scope || !ip->frame ? bound : ip->frame->bound,
+        .plain = bounded && !(fn->open > 1 && tok_is(&toks->tok[fn->open - 2], "void"))};
+    unsigned limit = ip->limit, at = ip->at;
 
     if (ip->dry || ip->depth > INTERP_MAX_DEPTH || !toks->tok[fn->body].match)
         return (struct interp_value){0};
@@ -215,16 +232,21 @@ struct interp_value interp_call(struct interp *ip, const struct decl *fn,
     ip->depth += 4;
     ip->frame = &frame;
     pass_all(ip, fn, args, nr_args);
-    initialise_members(ip, fn);
+    if (self)
+        initialise_members(ip, fn);
     interp_statements(ip, toks, fn->body + 1, toks->tok[fn->body].match);
-    interp_facts(ip, &frame, false);
     ip->frame = frame.up;
+    struct memory *made = frame.result.kind == VALUE_MEMORY ? frame.result.memory : NULL;
+
+    if (made && made->at > fn->from && made->at < fn->to) /* what it becomes outside names it */
+        made->name = NULL;
     ip->depth -= 4;
     ip->leaving = LEAVING_NOT;
     ip->at = at;
     if (ip->stopped && !ip->ended && ip->steps > ip->limit && ip->limit < limit) {
         interp_give_up(ip, toks, fn->body);
-        lose_args(ip, fn, args, nr_args);
+        if (!fn->toks)
+            lose_args(ip, fn, args, nr_args);
         frame.result = (struct interp_value){0};
     }
     ip->limit = limit;
@@ -258,6 +280,22 @@ static const struct toks *expanded(struct interp *ip, const char *text)
     e->next = ip->expansions;
     ip->expansions = e;
     return &e->toks;
+}
+
+void interp_without_directives(
+    struct interp *ip, const struct toks *toks, unsigned from, unsigned to)
+{
+    struct str text = {0};
+
+    for (unsigned i = from; i < to; i++)
+        if (toks->tok[i].kind != TOK_DIRECTIVE && !(toks->left_out && toks->left_out[i]))
+            str_addf(&text, "%s ", toks->tok[i].text);
+    const struct toks *plain = expanded(ip, str_text(&text));
+
+    str_finish(&text);
+    if (plain && ++ip->depth < INTERP_MAX_DEPTH)
+        interp_statements(ip, plain, 0, plain->nr);
+    ip->depth -= plain != NULL;
 }
 
 static const char *substituted(
@@ -300,14 +338,13 @@ struct interp_operand interp_macro_call(
 
 /* ---- the program ---- */
 
-static void enumerators(struct interp *ip, const struct decl *d)
+void interp_enumerators(struct interp *ip, const struct toks *toks, unsigned from, unsigned to)
 {
-    const struct toks *toks = ip->resolver->toks;
-    unsigned open = toks_find(toks, d->from, d->to, "{");
+    unsigned open = toks_find(toks, from, to, "{");
     struct tok_range items[256];
     struct interp_value next = interp_int(0);
 
-    if (open >= d->to || !toks->tok[open].match)
+    if (open >= to || !toks->tok[open].match)
         return;
     unsigned nr =
         tok_range_split((struct tok_range){toks, open + 1, toks->tok[open].match}, items, 256);
@@ -318,6 +355,12 @@ static void enumerators(struct interp *ip, const struct decl *d)
         interp_declare(ip, toks->tok[items[i].from].text, NULL)->v = next;
         next.i++;
     }
+}
+
+/* How many tokens extern "C" has, where it stands at token i. */
+static unsigned external_c(const struct toks *toks, unsigned i)
+{
+    return tok_is(&toks->tok[i], "extern") && toks->tok[i + 1].kind == TOK_STRING ? 2 : 0;
 }
 
 static void globals(struct interp *ip)
@@ -331,11 +374,13 @@ static void globals(struct interp *ip)
 
         ip->at = d->from;
         if (tok_is(&toks->tok[first], "enum"))
-            enumerators(ip, d);
-        else if (d->kind == DECL_VARIABLE && !tok_is(&toks->tok[first], "template"))
-            interp_statements(ip, toks, d->from, d->to);
+            interp_enumerators(ip, toks, d->from, d->to);
+        else if (d->kind == DECL_VARIABLE && !tok_is(&toks->tok[first], "template") &&
+                 !(tok_is(&toks->tok[first], "extern") &&
+                     toks_find(toks, d->from, d->to, "=") == d->to))
+            interp_statements(ip, toks, first + external_c(toks, first), d->to);
         else if (d->kind == DECL_FUNCTION && !d->body && !d->is_device && !d->is_kernel &&
-                 !tok_is(&toks->tok[first], "extern"))
+                 !tok_is(&toks->tok[first], "extern") && !tok_is(&toks->tok[first], "template"))
             interp_statements(ip, toks, d->from, d->to); /* dim3 block(16, 16); or a prototype */
     }
 }
@@ -371,6 +416,17 @@ static struct interp_operand argument_vector(
     return (struct interp_operand){.v = interp_pointer(m, text, 0)};
 }
 
+/* Begins with all steps before it, and nothing known of the command line or with arguments. */
+static void begin(struct interp *ip, const struct decl *fn)
+{
+    ip->limit = INTERP_MAX_STEPS;
+    ip->steps = 0;
+    ip->stopped = ip->ended = false;
+    ip->leaving = LEAVING_NOT;
+    ip->optind = 1;
+    ip->at = fn->body;
+}
+
 bool interp_main(struct interp *ip, const char *const *args, unsigned nr_args, bool known)
 {
     const struct decl *fn = decls_function(ip->resolver->decls, "main");
@@ -380,14 +436,37 @@ bool interp_main(struct interp *ip, const char *const *args, unsigned nr_args, b
         return false;
     if (!known)
         given[0].v = (struct interp_value){0};
-    ip->limit = INTERP_MAX_STEPS;
-    ip->optind = 1;
+    begin(ip, fn);
     ip->args_known = known;
-    ip->at = fn->body;
     given[1] = argument_vector(ip, args, nr_args, known);
     interp_call(ip, fn, given, 2, NULL, NULL, NULL);
     if (ip->nr_launches == 0)
         ip->end_line = ip->resolver->toks->tok[ip->last].line;
     ip->spent = ip->stopped && !ip->ended;
+    return ip->nr_launches > 0;
+}
+
+bool interp_launchers(struct interp *ip)
+{
+    const struct decl *fn;
+
+    argument_vector(ip, NULL, 0, false);
+    ip->endless = true;
+    for (unsigned n = 0; ip->nr_launches == 0 && (fn = interp_launcher(ip, n)) != NULL; n++) {
+        const struct decl *type = decls_at(ip->resolver->decls, fn->from);
+        struct interp_value self = {0};
+
+        begin(ip, fn);
+        if (type && type->kind == DECL_TYPE)
+            self = interp_object(ip, interp_type_named(ip, type->name));
+        for (unsigned nr = 0; self.object && nr < MAX_GIVEN; nr++) { /* what it is made of */
+            const struct decl *made = interp_type_method(ip, self.type, type->name, nr);
+
+            if (made)
+                interp_call(ip, made, NULL, 0, self.object, NULL, NULL);
+            nr = made ? MAX_GIVEN : nr;
+        }
+        interp_call(ip, fn, NULL, 0, self.object, NULL, NULL);
+    }
     return ip->nr_launches > 0;
 }

@@ -7,7 +7,10 @@
  *
  * The interpreter begins at main and carries out one statement after another. A number is known
  * where the file, the arguments or C's own functions give it. A number is unknown where it comes
- * from a file, a random generator, or a header that is not there.
+ * from a file, a random generator, or a header that is not there. A number carries what it follows
+ * from (said.h): a variable that holds a number as such gives it its name, and so does a variable
+ * of which nothing is known. Where main launches nothing, interp_launchers begins at the functions
+ * that launch.
  *
  * Where the condition of an if is unknown, a side that only leaves the function is passed by. Else
  * the side with a launch is taken, and interp_launch.assumed says so. Work is bounded: a loop
@@ -19,11 +22,13 @@
 
 #include "intake/eval/interp_type.h"
 #include "intake/eval/resolver.h"
+#include "intake/eval/said.h"
 
 enum value_kind {
     VALUE_UNKNOWN,
     VALUE_INT,
     VALUE_REAL,
+    VALUE_SIZE,  /* a number that nothing gives, and that has a name */
     VALUE_RANGE, /* a number of a random generator, from r to high */
     VALUE_TEXT,
     VALUE_MEMORY,  /* a pointer into memory, or memory itself: an array, a vector */
@@ -37,6 +42,7 @@ struct interp_value {
     const struct type *type; /* of the number, or of the elements of memory; NULL: not known */
     int64_t i;               /* VALUE_INT: the number; VALUE_MEMORY: bytes from its beginning */
     double r, high;
+    const struct said *said; /* of a number: what it follows from; NULL: a number as such */
     const char *text;
     struct memory *memory;
     struct interp_object *object;
@@ -49,6 +55,10 @@ struct interp_slot { /* what holds a value: a variable, a field, an element */
     struct interp_value v;
     const struct type *type; /* as declared; NULL: as assigned */
     const char *name;        /* NULL: an element */
+    unsigned at;             /* the token where it got its value */
+    bool nameless;           /* it gives its name to no number */
+    struct memory *tensor;   /* of a tensor; NULL: it is none */
+    const char *path;        /* of a field: what the text first called it, as "cfg_n" */
 };
 
 struct interp_object {
@@ -69,14 +79,22 @@ struct memory_contents {
     double first, step;
 };
 
+struct texels {                  /* of a CUDA array */
+    const char *type;            /* of C; NULL: not known */
+    struct interp_value size[3]; /* behind the last one: 0 */
+};
+
 struct memory {
-    const char *name; /* of the first variable that pointed to it */
-    int64_t bytes;    /* -1: not known */
-    unsigned line;    /* of the allocation, in the text that was read */
-    bool device, to_host, from_host, zeroed;
+    const char *name;        /* of the first variable that pointed to it */
+    int64_t bytes;           /* -1: not known */
+    const struct said *said; /* of the bytes; NULL: nothing */
+    unsigned line;           /* of the allocation, in the text that was read */
+    unsigned at;             /* the token of the statement with it */
+    bool device, to_host, from_host, zeroed, is_tensor;
     struct interp_slot **cells; /* the known elements, by hash of their offset */
     int64_t *offsets;
     unsigned nr_cells, cap_cells;
+    struct texels *texels;    /* of a CUDA array; NULL: it is none */
     bool lost;                /* its contents are no longer known */
     bool foreign;             /* an unknown function had a pointer to it */
     struct interp_value fill; /* the value of elements that were not assigned */
@@ -88,9 +106,13 @@ struct interp_launch {
     const struct decl *kernel;
     const struct decl *from; /* the function around it; NULL: a method */
     struct interp_value args[LAUNCH_MAX_ARGS];
+    const char *names[LAUNCH_MAX_ARGS]; /* of pointers into the middle of memory; or NULL */
     const char *template_args[MAX_TEMPLATE_ARGS]; /* as text; NULL: not known */
-    int64_t grid[3], block[3], smem;
-    bool grid_known, block_known, smem_known;
+    struct interp_value dims[2][3],
+        smem;                         /* of the grid, of the block; what is not known: UNKNOWN */
+    unsigned nr_dims[2];              /* how many are written; 0: not known */
+    const struct interp_frame *scope; /* the variables there, as they were */
+    const struct bound *bound;        /* what template parameters stand for there */
     unsigned assumed; /* the line of an if with an unknown condition that was taken to get here; 0:
                          none */
 };
@@ -119,18 +141,18 @@ struct interp {
     struct interp_frame *frame;
     struct var *globals;
     struct type *types;
-    struct fact *facts;
-    unsigned nr_facts;
     unsigned steps, limit; /* tokens looked at so far; where to stop */
     unsigned dry;          /* > 0: code is parsed and not carried out */
     unsigned nested;       /* how many structs are having their fields read */
     unsigned depth;        /* how deep calls, macros and statements are nested */
     unsigned assumed;      /* see struct interp_launch */
     unsigned char *tired;  /* by token: how often the loop or function there was given up */
+    unsigned launching;    /* > 0: what a launch passes is being read */
     unsigned at;           /* the token of the file that is being carried out */
     unsigned last;         /* the first token of the last statement */
     bool stopped;          /* nothing more is carried out: ended, or the steps are used up */
     bool ended;            /* the program called exit() */
+    bool endless;          /* exit() does nothing */
     int leaving;           /* enum leaving */
 
     struct functions *functions;
@@ -148,20 +170,18 @@ struct interp *interp_create(struct arena *arena, struct resolver *resolver);
  * of the arguments. False: there is no main, or nothing was launched. */
 bool interp_main(struct interp *interp, const char *const *args, unsigned nr_args, bool known);
 
-/* The value of an expression that stands at token `at` and was not carried out: a variable has the
- * value of its definition before that token. */
-struct interp_value interp_said(struct interp *interp, struct tok_range range, unsigned at);
+/* For a program whose main launches nothing: follows the functions that launch, or those that call
+ * them, with arguments of which nothing is known. False: nothing was launched. */
+bool interp_launchers(struct interp *interp);
+
+/* The value of an expression in the scope of a launch; NULL: in the scope of the file. */
+struct interp_value interp_in_scope(
+    struct interp *interp, const struct interp_launch *launch, struct tok_range range);
+
+/* What is said of a number; of one as such, the number. NULL: the value is no whole number. */
+const struct said *interp_said(struct interp *interp, const struct interp_value *v);
 
 bool interp_number_of(const struct interp_value *v, double *out); /* false: v is no number */
 bool interp_whole(const struct interp_value *v, int64_t *i);      /* false: v is no whole number */
-
-/* The name of the only variable that had this number at the first launch; NULL: none or several had
- * it. Fields do not count. */
-const char *interp_name(const struct interp *interp, double value);
-
-/* The number that a variable, "n" or "cfg.n", had at the first launch, or when fn returned. fn is
- * the function that has the variable; NULL: it is global. False: no number is known. */
-bool interp_number(
-    const struct interp *interp, const struct decl *fn, const char *name, double *value);
 
 #endif

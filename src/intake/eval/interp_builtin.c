@@ -127,7 +127,7 @@ static bool of_one(struct call *c, struct interp_value *out)
     } known[] = {{"sqrt", sqrt}, {"exp", exp}, {"exp2", exp2}, {"log", log}, {"log2", log2},
         {"log10", log10}, {"floor", floor}, {"ceil", ceil}, {"cos", cos}, {"sin", sin},
         {"tan", tan}, {"fabs", fabs}, {"cbrt", cube_root}, {"trunc", whole_part},
-        {"round", nearest}};
+        {"round", nearest}, {"rint", rint}};
     double x;
     size_t nr = strlen(c->name);
 
@@ -137,9 +137,19 @@ static bool of_one(struct call *c, struct interp_value *out)
 
         if (strncmp(c->name, known[i].name, len) != 0 || !(nr == len || is_float))
             continue;
+        const bool up = strcmp(known[i].name, "ceil") == 0;
+        const struct said *said = c->nr == 1 && (up || strcmp(known[i].name, "floor") == 0)
+                                      ? said_whole(c->ip->arena, c->args[0].v.said, up)
+                                      : NULL;
+
         *out = c->nr == 1 && number(&c->args[0].v, &x) ? real(c->ip, known[i].f(x)) : unknown();
         if (out->kind == VALUE_REAL && is_float)
             *out = interp_convert(c->ip, *out, interp_type_named(c->ip, "float"));
+        if (out->kind == VALUE_REAL)
+            out->said = said;
+        else if (said && c->args[0].v.kind == VALUE_SIZE)
+            *out = (struct interp_value){
+                .kind = VALUE_SIZE, .said = said, .type = interp_type_named(c->ip, "double")};
         return true;
     }
     if (strcmp(c->name, "abs") == 0 && c->nr == 1) {
@@ -164,10 +174,23 @@ static bool of_two(struct call *c, struct interp_value *out)
     if (!lesser && !greater && !is_among(c->name, powers) && !is_among(c->name, rests))
         return false;
     *out = unknown();
-    if (c->nr != 2 || !number(&c->args[0].v, &x) || !number(&c->args[1].v, &y))
+    if (c->nr != 2)
         return true;
+    const struct interp_value *a = &c->args[0].v, *b = &c->args[1].v;
+    const struct said *said = (lesser || greater) && (a->said || b->said)
+                                  ? said_of(c->ip->arena, lesser ? "min" : "max",
+                                        interp_said(c->ip, a), interp_said(c->ip, b), NULL)
+                                  : NULL;
+
+    if (!number(a, &x) || !number(b, &y)) {
+        if (said)
+            *out = (struct interp_value){
+                .kind = VALUE_SIZE, .said = said, .type = a->type ? a->type : b->type};
+        return true;
+    }
     if (lesser || greater) {
-        *out = (x < y) == lesser ? c->args[0].v : c->args[1].v;
+        *out = (x < y) == lesser ? *a : *b;
+        out->said = said;
         if (c->type)
             *out = interp_convert(c->ip, *out, c->type);
     } else {
@@ -207,6 +230,17 @@ static int64_t product(const struct call *c, unsigned first, unsigned nr)
     return bytes;
 }
 
+/* What is said of the product. */
+static const struct said *said_product(const struct call *c, unsigned first, unsigned nr)
+{
+    const struct said *said = first < c->nr ? interp_said(c->ip, &c->args[first].v) : NULL;
+
+    for (unsigned i = first + 1; i < first + nr; i++)
+        said = i < c->nr ? said_of(c->ip->arena, "*", said, interp_said(c->ip, &c->args[i].v), NULL)
+                         : NULL;
+    return said;
+}
+
 /* The name of the memory behind an argument: the last name of (void **)&s.d_a. */
 static const char *last_name(const struct call *c, unsigned arg)
 {
@@ -223,13 +257,17 @@ static const char *last_name(const struct call *c, unsigned arg)
 }
 
 /* cudaMalloc(&p, bytes): sets the pointer whose address is passed. */
-static struct interp_value into_pointer(struct call *c, int64_t bytes, bool device)
+static struct interp_value into_pointer(
+    struct call *c, int64_t bytes, const struct said *said, bool device)
 {
     struct interp_operand *to = &c->args[0];
     struct memory *m = interp_memory(c->ip, bytes, device);
     const struct type *pointer = NULL;
 
-    m->name = last_name(c, 0);
+    m->said = said;
+    m->name = to->v.kind != VALUE_ADDRESS ? last_name(c, 0)
+              : to->v.slot->path          ? to->v.slot->path
+                                          : to->v.slot->name;
     if (to->v.kind == VALUE_ADDRESS) {
         pointer = to->v.slot->type;
         to->v.slot->v =
@@ -253,11 +291,11 @@ static bool allocates(struct call *c, struct interp_value *out)
                                  "alloca", "_mm_malloc", NULL};
 
     if ((is_among(c->name, device) || is_among(c->name, host)) && c->nr >= 2) {
-        *out = into_pointer(c, product(c, 1, 1), is_among(c->name, device));
+        *out = into_pointer(c, product(c, 1, 1), said_product(c, 1, 1), is_among(c->name, device));
         return true;
     }
     if (strcmp(c->name, "posix_memalign") == 0 && c->nr == 3) {
-        *out = into_pointer(c, product(c, 2, 1), false);
+        *out = into_pointer(c, product(c, 2, 1), said_product(c, 2, 1), false);
         return true;
     }
     if (strcmp(c->name, "cudaMallocPitch") == 0 && c->nr == 4) {
@@ -268,7 +306,7 @@ static bool allocates(struct call *c, struct interp_value *out)
             interp_assign(c->ip, c->args[1].v.slot, interp_int(pitch));
         bool fits = pitch >= 0 && rows >= 0 && (rows == 0 || pitch <= INT64_MAX / rows);
 
-        *out = into_pointer(c, fits ? pitch * rows : -1, true);
+        *out = into_pointer(c, fits ? pitch * rows : -1, NULL, true);
         return true;
     }
     if (!is_among(c->name, plain))
@@ -277,6 +315,7 @@ static bool allocates(struct call *c, struct interp_value *out)
     struct memory *m = interp_memory(
         c->ip, two ? product(c, 0, 2) : product(c, c->nr == 2 && c->name[0] != '_', 1), false);
 
+    m->said = two ? said_product(c, 0, 2) : said_product(c, c->nr == 2 && c->name[0] != '_', 1);
     m->fill = two ? interp_int(0) : unknown();
     *out = interp_pointer(m, NULL, 0);
     return true;
@@ -489,6 +528,41 @@ static bool of_arguments(struct call *c, struct interp_value *out)
     return false;
 }
 
+/* ---- tensors ---- */
+
+/* torch::zeros({m, n}, options), empty_like(x): a tensor whose shape is said. */
+static bool tensors(struct call *c, struct interp_value *out)
+{
+    static const char *const made[] = {"zeros", "ones", "empty", "full", "rand", "randn", NULL};
+    const struct tok_range list = c->nr ? c->ranges[0] : (struct tok_range){0};
+    struct tok_range dims[6];
+    const struct said *said = NULL;
+
+    if (c->nr && c->args[0].slot && str_ends(c->name, "_like")) {
+        said = interp_tensor(c->ip, &c->args[0]).memory->said;
+        *out = interp_pointer(interp_memory(c->ip, -1, true), NULL, 0);
+        out->memory->is_tensor = true;
+        out->memory->said = said;
+        return true;
+    }
+    if (!is_among(c->name, made) || list.from >= list.to ||
+        !tok_is(&list.toks->tok[list.from], "{") || !list.toks->tok[list.from].match)
+        return false;
+    const unsigned nr = tok_range_split(
+        (struct tok_range){list.toks, list.from + 1, list.toks->tok[list.from].match}, dims, 6);
+
+    for (unsigned d = 0; d < nr; d++) {
+        const struct interp_value v = interp_evaluate(c->ip, dims[d]);
+
+        said = d ? said_of(c->ip->arena, "*", said, interp_said(c->ip, &v), NULL)
+                 : interp_said(c->ip, &v);
+    }
+    *out = interp_pointer(interp_memory(c->ip, -1, true), NULL, 0);
+    out->memory->is_tensor = true;
+    out->memory->said = said;
+    return true;
+}
+
 /* ---- the rest ---- */
 
 static bool of_language(struct call *c, struct interp_value *out)
@@ -497,7 +571,7 @@ static bool of_language(struct call *c, struct interp_value *out)
                              *const same[] = {"raw_pointer_cast", "move", "forward", "ref", "cref",
                                  "make_unique", "checkCudaErrors", "device_pointer_cast", NULL};
     if (is_among(c->name, ends)) {
-        c->ip->stopped = c->ip->ended = true;
+        c->ip->stopped = c->ip->ended = !c->ip->endless;
         return true;
     }
     if (is_among(c->name, same) && c->nr == 1) {
@@ -545,10 +619,20 @@ struct interp_operand interp_builtin(struct interp *ip, const char *name, struct
     memset(values, 0, sizeof(values));
     for (unsigned a = 0; a < nr_args; a++)
         values[a] = interp_operand(ip, args[a]);
+    for (unsigned a = 0; a < nr_args; a++) { /* DISPATCH(type, [&] { kernel<T><<<...>>>(...); }) */
+        const struct interp_value *v = &values[a].v;
+
+        if (v->kind == VALUE_CODE && !v->code->is_kernel && v->code->body &&
+            interp_launches_in(
+                ip, v->code->toks ? v->code->toks : ip->resolver->toks, v->code->body, v->code->to))
+            interp_call(ip, v->code, NULL, 0, NULL, v->scope, NULL);
+    }
     if (ip->stopped || from_text(&c, &result.v) || on_text(&c, &result.v) ||
         random_number(&c, &result.v) || of_one(&c, &result.v) || of_two(&c, &result.v) ||
-        allocates(&c, &result.v) || copies(&c, &result.v) || of_device(&c, &result.v) ||
-        of_arguments(&c, &result.v) || of_language(&c, &result.v))
+        allocates(&c, &result.v) ||
+        interp_texture_call(ip, name, values, nr_args, type, &result.v) || copies(&c, &result.v) ||
+        tensors(&c, &result.v) || of_device(&c, &result.v) || of_arguments(&c, &result.v) ||
+        of_language(&c, &result.v))
         return result;
     lose_args(&c);
     return result;
@@ -584,7 +668,8 @@ static void insert_range(struct interp *ip, struct interp_operand *o, const stru
 struct interp_operand interp_member_builtin(struct interp *ip, struct interp_operand *o,
     const char *member, struct tok_range *args, unsigned nr_args)
 {
-    static const char *const itself[] = {"data", "begin", "c_str", "get", "cbegin", "front", NULL},
+    static const char *const itself[] = {"data", "data_ptr", "mutable_data_ptr", "const_data_ptr",
+        "contiguous", "begin", "c_str", "get", "cbegin", "front", NULL},
                              *const changing[] = {
                                  "emplace", "erase", "pop_back", "clear", "swap", NULL};
     struct interp_operand result = {0}, first = {0};
@@ -599,6 +684,9 @@ struct interp_operand interp_member_builtin(struct interp *ip, struct interp_ope
             result.v = m ? interp_cell(m, 0) : unknown();
     } else if ((strcmp(member, "size") == 0 || strcmp(member, "length") == 0) && m) {
         result.v = each && m->bytes >= 0 ? interp_int(m->bytes / each) : unknown();
+        result.v.said = said_share(ip->arena, m->said, each);
+        if (result.v.said && m->bytes < 0)
+            result.v.kind = VALUE_SIZE;
     } else if (strcmp(member, "size") == 0 && o->v.kind == VALUE_TEXT) {
         result.v = interp_int((int64_t)strlen(o->v.text));
     } else if (strcmp(member, "end") == 0 && m && m->bytes >= 0) {
@@ -610,6 +698,8 @@ struct interp_operand interp_member_builtin(struct interp *ip, struct interp_ope
             first.v.kind == VALUE_INT && each && first.v.i >= 0 && first.v.i < INT64_MAX / each;
 
         m->bytes = known ? first.v.i * each : -1;
+        m->said =
+            said_of(ip->arena, "*", interp_said(ip, &first.v), said_number(ip->arena, each), NULL);
     } else if (strcmp(member, "insert") == 0 && m) {
         insert_range(ip, o, &first.v, args, nr_args);
     } else if ((strcmp(member, "push_back") == 0 || strcmp(member, "emplace_back") == 0) && m) {
@@ -617,6 +707,7 @@ struct interp_operand interp_member_builtin(struct interp *ip, struct interp_ope
         if (m->bytes >= 0 && each) {
             interp_set_cell(ip, m, m->bytes, interp_convert(ip, first.v, o->v.type));
             m->bytes += each;
+            m->said = NULL;
         }
     } else if (m && is_among(member, changing)) {
         m->bytes = -1;

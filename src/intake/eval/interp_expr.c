@@ -184,6 +184,44 @@ static struct interp_value on_pointers(
     return (struct interp_value){0};
 }
 
+const struct said *interp_said(struct interp *ip, const struct interp_value *v)
+{
+    if (v->said)
+        return v->said;
+    if (v->kind == VALUE_INT)
+        return said_number(ip->arena, v->i);
+    return v->kind == VALUE_REAL && v->r == floor(v->r) && fabs(v->r) < 9e15
+               ? said_number(ip->arena, (int64_t)v->r)
+               : NULL;
+}
+
+static bool is_real(const struct interp_value *v)
+{
+    return v->kind == VALUE_REAL || (v->type && v->type->kind == TYPE_REAL);
+}
+
+/* What is said of a op b. */
+static const struct said *said_result(
+    struct interp *ip, const char *op, const struct interp_value *a, const struct interp_value *b)
+{
+    const bool real = op[0] == '/' && (is_real(a) || is_real(b));
+
+    return a->said || b->said ? said_of(ip->arena, real ? "real/" : op, interp_said(ip, a),
+                                    interp_said(ip, b), NULL)
+                              : NULL;
+}
+
+/* An operation with a number that nothing gives. */
+static struct interp_value on_sizes(
+    struct interp *ip, const char *op, const struct interp_value *a, const struct interp_value *b)
+{
+    const struct said *said = said_result(ip, op, a, b);
+
+    return (struct interp_value){.kind = said ? VALUE_SIZE : VALUE_UNKNOWN,
+        .said = said,
+        .type = is_real(a) || !b->type ? a->type : b->type};
+}
+
 static double within(double x, double low, double high)
 {
     return x < low ? low : x > high ? high : x;
@@ -194,7 +232,8 @@ static struct interp_value on_ranges(
     struct interp *ip, const char *op, struct interp_value a, struct interp_value b)
 {
     const struct type *type = common_type(&a, &b);
-    struct interp_value v = {.kind = VALUE_RANGE, .type = type};
+    struct interp_value v = {
+        .kind = VALUE_RANGE, .type = type, .said = said_result(ip, op, &a, &b)};
     double x = a.r, xx = a.high, y = b.r, yy = b.high;
 
     if (a.kind != VALUE_RANGE && interp_number_of(&a, &x))
@@ -229,7 +268,6 @@ static struct interp_value on_ranges(
     } else {
         return (struct interp_value){0};
     }
-    (void)ip;
     return v;
 }
 
@@ -240,14 +278,21 @@ struct interp_value interp_operate(
     bool known;
 
     if (a.kind == VALUE_RANGE || b.kind == VALUE_RANGE)
-        return on_ranges(ip, op, a, b);
+        return a.kind == VALUE_SIZE || b.kind == VALUE_SIZE ? on_sizes(ip, op, &a, &b)
+                                                            : on_ranges(ip, op, a, b);
+    if (a.kind == VALUE_SIZE || b.kind == VALUE_SIZE)
+        return on_sizes(ip, op, &a, &b);
     if (!interp_number_of(&a, &x) || !interp_number_of(&b, &y))
         return on_pointers(ip, op, a, b);
     const struct type *type = common_type(&a, &b);
 
+    struct interp_value v = a.kind == VALUE_REAL || b.kind == VALUE_REAL
+                                ? on_reals(op, x, y, type)
+                                : on_integers(op, a.i, b.i, &known);
+
+    v.said = v.kind == VALUE_UNKNOWN ? NULL : said_result(ip, op, &a, &b);
     if (a.kind == VALUE_REAL || b.kind == VALUE_REAL)
-        return on_reals(op, x, y, type);
-    struct interp_value v = on_integers(op, a.i, b.i, &known);
+        return v;
     bool compares = strchr("<>=!", op[0]) && !(op[1] == op[0] && strchr("<>", op[0]));
 
     if (!known)
@@ -260,7 +305,8 @@ struct interp_value interp_operate(
 
 bool interp_truth(const struct interp_value *v, bool *known)
 {
-    *known = v->kind != VALUE_UNKNOWN && v->kind != VALUE_OBJECT && v->kind != VALUE_RANGE;
+    *known = v->kind != VALUE_UNKNOWN && v->kind != VALUE_OBJECT && v->kind != VALUE_RANGE &&
+             v->kind != VALUE_SIZE;
     return v->kind == VALUE_INT ? v->i != 0 : v->kind == VALUE_REAL ? v->r != 0 : true;
 }
 
@@ -296,10 +342,21 @@ static struct interp_operand choice(struct interp_reader *r, struct interp_opera
     r->ip->dry += known && value;
     struct interp_operand second = interp_expression(r, LEVEL_ASSIGN);
     r->ip->dry -= known && value;
-    if (known)
-        return value ? first : second;
+    const struct said *one = interp_said(r->ip, &first.v), *other = interp_said(r->ip, &second.v),
+                      *said = condition.v.said && other
+                                  ? said_of(r->ip->arena, "?:", condition.v.said, one, other)
+                                  : NULL;
+
+    if (known) {
+        first = value ? first : second;
+        first.v.said = said ? said : first.v.said;
+        return first;
+    }
     bool same = first.v.kind == VALUE_INT && second.v.kind == VALUE_INT && first.v.i == second.v.i;
 
+    if (!same && said)
+        return interp_plain(
+            (struct interp_value){.kind = VALUE_SIZE, .said = said, .type = first.v.type});
     return same ? first : interp_plain((struct interp_value){0});
 }
 
@@ -311,6 +368,8 @@ static struct interp_operand assignment(
     if (op[0] != '=')
         right.v = interp_operate(r->ip, op, left.v, right.v);
     interp_store(r->ip, &left, right.v);
+    if (op[0] != '=')
+        interp_counted(r->ip, left.slot);
     if (left.slot && !r->ip->dry)
         left.v = left.slot->v;
     return left;

@@ -30,11 +30,17 @@ static bool function_of(const struct toks *toks, unsigned i, struct decl *fn)
     unsigned open = toks->tok[p - 1].match;
 
     while (open > 3 && (tok_is(&toks->tok[open - 2], ",") || tok_is(&toks->tok[open - 2], ":")) &&
-           toks->tok[open - 1].kind == TOK_NAME) { /* x(1), y(2): the members of a constructor */
-        p = open - 2;
-        if (!tok_is(&toks->tok[p - 1], ")") || !toks->tok[p - 1].match)
-            return false;
-        open = toks->tok[p - 1].match;
+           toks->tok[open - 1].kind == TOK_NAME && tok_is(&toks->tok[open - 3], ")") &&
+           toks->tok[open - 3].match) /* x(1), y(2): the members of a constructor */
+        open = toks->tok[open - 3].match;
+    if (open > 3 && tok_is(&toks->tok[open - 1], ")") && tok_is(&toks->tok[open - 3], "operator")) {
+        *fn = (struct decl){.kind = DECL_FUNCTION,
+            .from = open - 3,
+            .to = toks->tok[i].match + 1,
+            .open = open,
+            .body = i,
+            .name = "operator"};
+        return toks->tok[i].match > i;
     }
     if (open < 1 || toks->tok[open - 1].kind != TOK_NAME)
         return false;
@@ -185,6 +191,60 @@ const struct decl *interp_function(
         if (!to && !whole) /* a method is called by its name alone only inside of its type */
             continue;
         return whole && strcmp(whole->name, name) == 0 ? whole : fn;
+    }
+    return NULL;
+}
+
+/* The function launches by itself, by chevrons or by a call, also in a macro. */
+static bool launches(struct interp *ip, const struct decl *fn)
+{
+    const struct toks *toks = ip->resolver->toks;
+
+    for (unsigned i = fn->body; i < fn->to; i++) {
+        const struct macro *macro =
+            toks->tok[i].kind == TOK_NAME ? resolver_macro(ip->resolver, toks->tok[i].text) : NULL;
+
+        if (tok_is(&toks->tok[i], "<<<") ||
+            (toks->tok[i].kind == TOK_NAME && str_starts(toks->tok[i].text, "cudaLaunch")) ||
+            (macro && toks_find(&macro->toks, 0, macro->toks.nr, "<<<") < macro->toks.nr))
+            return !(toks->left_out && toks->left_out[i]);
+    }
+    return false;
+}
+
+/* The first function that calls fn; NULL: there is none. */
+static const struct decl *caller(struct interp *ip, const struct decl *fn)
+{
+    const struct toks *toks = ip->resolver->toks;
+    const struct functions *f = ip->functions;
+
+    for (unsigned i = 0; i < f->nr; i++)
+        for (unsigned t = toks_name(toks, fn->name, f->fn[i].body); t < f->fn[i].to;
+             t = toks_again(toks, t, toks->nr))
+            if (&f->fn[i] != fn && strcmp(f->fn[i].name, fn->name) != 0 &&
+                (tok_is(&toks->tok[t + 1], "(") || tok_is(&toks->tok[t + 1], "<")))
+                return &f->fn[i];
+    return NULL;
+}
+
+const struct decl *interp_launcher(struct interp *ip, unsigned n)
+{
+    enum { MAX_CALLS_UP = 8 };
+    const struct functions *f = ip->functions;
+    unsigned nr_seen = 0;
+
+    for (unsigned i = 0; i < f->nr; i++) {
+        const struct decl *fn = &f->fn[i], *up = fn;
+
+        if (!launches(ip, fn) || nr_seen++ != n / 2)
+            continue;
+        if (n % 2) /* first from above, then by itself */
+            return fn;
+        for (unsigned k = 0; up && strcmp(up->name, "main") != 0 && k < MAX_CALLS_UP; k++) {
+            fn = up;
+            up = caller(ip, fn);
+        }
+        return fn;
     }
     return NULL;
 }

@@ -34,8 +34,9 @@ static void init_vector(struct interp *ip, struct interp_slot *slot, const struc
             interp_set_cell(ip, m, (int64_t)k * (each ? each : 8),
                 interp_convert(ip, interp_evaluate(ip, args[k]), to));
         m->bytes = each ? (int64_t)each * nr : -1;
-    } else if (first.kind == VALUE_INT && each && first.i >= 0 && first.i < INT64_MAX / each) {
-        m->bytes = first.i * each;
+    } else if (interp_said(ip, &first) && each && first.i >= 0 && first.i < INT64_MAX / each) {
+        m->bytes = first.kind == VALUE_SIZE ? -1 : first.i * each;
+        m->said = said_of(ip->arena, "*", first.said, said_number(ip->arena, each), NULL);
         m->fill = nr > 1 ? interp_convert(ip, interp_evaluate(ip, args[1]), to)
                          : interp_convert(ip, interp_int(0), to);
     } else if (first.kind == VALUE_MEMORY) { /* the elements of another vector */
@@ -158,10 +159,15 @@ static struct interp_operand constant(struct interp *ip, const char *name)
         {"cudaMemcpyDeviceToDevice", 3, false}, {"cudaMemcpyDefault", 4, false},
         {"cudaComputeModeDefault", 0, false}, {"cudaComputeModeExclusive", 1, false},
         {"cudaComputeModeProhibited", 2, false}, {"warpSize", 32, false},
-        {"FLT_MAX", FLT_MAX, true}, {"FLT_MIN", FLT_MIN, true}, {"FLT_EPSILON", FLT_EPSILON, true},
-        {"DBL_MAX", DBL_MAX, true}, {"DBL_EPSILON", DBL_EPSILON, true},
-        {"M_PI", 3.14159265358979323846, true}, {"M_E", 2.7182818284590452354, true},
-        {"M_SQRT2", 1.41421356237309504880, true}};
+        {"cudaAddressModeWrap", 0, false}, {"cudaAddressModeClamp", 1, false},
+        {"cudaAddressModeMirror", 2, false}, {"cudaAddressModeBorder", 3, false},
+        {"cudaFilterModePoint", 0, false}, {"cudaFilterModeLinear", 1, false},
+        {"cudaReadModeElementType", 0, false}, {"cudaReadModeNormalizedFloat", 1, false},
+        {"cudaChannelFormatKindSigned", 0, false}, {"cudaChannelFormatKindUnsigned", 1, false},
+        {"cudaChannelFormatKindFloat", 2, false}, {"FLT_MAX", FLT_MAX, true},
+        {"FLT_MIN", FLT_MIN, true}, {"FLT_EPSILON", FLT_EPSILON, true}, {"DBL_MAX", DBL_MAX, true},
+        {"DBL_EPSILON", DBL_EPSILON, true}, {"M_PI", 3.14159265358979323846, true},
+        {"M_E", 2.7182818284590452354, true}, {"M_SQRT2", 1.41421356237309504880, true}};
     struct interp_operand o = {0};
 
     for (size_t i = 0; i < ARRAY_SIZE(known); i++)
@@ -196,53 +202,20 @@ struct interp_operand interp_named(struct interp *ip, const char *name)
         return o;
     const struct macro *macro = resolver_macro(ip->resolver, name);
 
-    if (macro && !macro->is_function)
-        return interp_macro_call(ip, macro, NULL, 0);
+    if (macro && !macro->is_function) {
+        o = interp_macro_call(ip, macro, NULL, 0);
+        if (o.v.kind == VALUE_INT && !o.v.said && o.v.i > 0 && !ip->dry)
+            o.v.said = said_named(ip->arena, (struct said_name){.text = macro->name,
+                                                 .value = o.v.i,
+                                                 .known = true,
+                                                 .is_macro = true,
+                                                 .line = macro->line});
+        return o;
+    }
     const struct decl *fn = decls_function(ip->resolver->decls, name);
 
     if (fn)
         o.v = (struct interp_value){.kind = VALUE_CODE, .code = fn};
     ip->steps += ip->resolver->decls->nr / 16;
     return o;
-}
-
-/* left: how many more definitions are looked up. */
-static struct interp_value said(
-    struct interp *ip, struct tok_range r, unsigned at, unsigned depth, unsigned *left)
-{
-    struct interp_frame frame = {.up = ip->frame};
-
-    for (unsigned i = r.from; depth > 0 && i < r.to; i++) {
-        struct tok_range value;
-        unsigned where;
-
-        if (r.toks->tok[i].kind != TOK_NAME || *left == 0 ||
-            !resolver_definition(ip->resolver, r.toks->tok[i].text, at, &value, &where))
-            continue;
-        --*left;
-        const struct interp_value v = said(ip, value, where, depth - 1, left);
-
-        ip->frame = &frame;
-        interp_declare(ip, r.toks->tok[i].text, NULL)->v = v;
-        ip->frame = frame.up;
-    }
-    ip->frame = &frame;
-    const struct interp_value v = interp_evaluate(ip, r);
-
-    ip->frame = frame.up;
-    return v;
-}
-
-struct interp_value interp_said(struct interp *ip, struct tok_range range, unsigned at)
-{
-    enum {
-        MAX_DEPTH = 6,
-        MAX_DEFINITIONS = 64
-    }; /* depth: definitions of which one uses the next */
-    unsigned left = MAX_DEFINITIONS;
-
-    ip->steps = 0;
-    ip->stopped = ip->ended = false;
-    ip->at = at;
-    return said(ip, range, at, MAX_DEPTH, &left);
 }

@@ -29,39 +29,39 @@ static struct interp_launch *record(
             .at = toks == ip->resolver->toks ? at : ip->at,
             .line = toks->tok[at].line,
             .place = &toks->tok[at]}};
-    for (const struct interp_frame *f = ip->frame; f; f = f->up)
-        interp_facts(ip, f, true);
-    interp_facts(ip, NULL, true);
+    l->scope = interp_frame_copy(ip);
+    l->bound = ip->frame ? ip->frame->bound : NULL;
     return l;
 }
 
-static bool dims_of(struct interp *ip, struct interp_value v, int64_t dims[3])
+/* Reads the grid or the block: a number or a dim3. Returns how many of its numbers are written; 0:
+ * they are not known. */
+static unsigned dims_of(struct interp *ip, struct interp_value v, struct interp_value dims[3])
 {
     static const char *const names[] = {"x", "y", "z"};
-    bool known = true;
+    const struct type *whole = interp_type_named(ip, "int");
+    unsigned nr = 1;
 
-    dims[0] = dims[1] = dims[2] = 1;
-    if (interp_whole(&v, &dims[0])) /* a real number converts: <<<ceil(n / 256.0), 256>>> */
-        return true;
-    dims[0] = 1;
-    if (v.kind != VALUE_OBJECT)
-        return false;
     for (unsigned i = 0; i < 3; i++) {
-        struct interp_value *d = &interp_field(ip, v.object, names[i])->v;
+        struct interp_value *d =
+            v.kind == VALUE_OBJECT ? &interp_field(ip, v.object, names[i])->v : NULL;
 
-        known = known && d->kind == VALUE_INT;
-        dims[i] = d->i;
+        /* a real number converts: <<<ceil(n / 256.0), 256>>> */
+        dims[i] = interp_convert(ip, d ? *d : i == 0 ? v : interp_int(1), whole);
+        if (!interp_said(ip, &dims[i]))
+            return 0;
+        if (dims[i].said || dims[i].i != 1)
+            nr = i + 1;
     }
-    return known;
+    return nr;
 }
 
 static void set_config(
     struct interp *ip, struct interp_launch *l, struct interp_value *config, unsigned nr)
 {
-    l->grid_known = nr > 0 && dims_of(ip, config[0], l->grid);
-    l->block_known = nr > 1 && dims_of(ip, config[1], l->block);
-    l->smem_known = nr < 3 || config[2].kind == VALUE_INT;
-    l->smem = nr < 3 ? 0 : config[2].i;
+    for (unsigned i = 0; i < 2; i++)
+        l->nr_dims[i] = nr > i ? dims_of(ip, config[i], l->dims[i]) : 0;
+    l->smem = nr < 3 ? interp_int(0) : config[2];
 }
 
 /* Sets what the kernel's template parameters stand for: numbers and types as text. */
@@ -84,9 +84,9 @@ static void set_template_args(
             l->template_args[i] = v.type && strcmp(v.type->text, "bool") == 0
                                       ? (v.i ? "true" : "false")
                                       : arena_printf(ip->arena, "%lld", (long long)v.i);
-        else if (v.kind == VALUE_UNKNOWN &&
+        else if ((v.kind == VALUE_UNKNOWN || interp_bound_type(ip, toks->tok[r.from].text)) &&
                  interp_type_read(ip, toks, r.from, r.to, &type, &is_ref) == r.to && type &&
-                 type->kind != TYPE_OTHER)
+                 (type->kind != TYPE_OTHER || interp_bound_type(ip, toks->tok[r.from].text)))
             l->template_args[i] = type->text;
     }
 }
@@ -114,6 +114,7 @@ void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned
     l->site.id = toks_text(toks, ip->arena, id, chevrons);
     l->site.nr_config =
         tok_range_split((struct tok_range){toks, chevrons + 1, close}, l->site.config, 4);
+    ip->launching++;
     for (unsigned i = 0; i < l->site.nr_config; i++)
         values[i] = interp_evaluate(ip, l->site.config[i]);
     set_config(ip, l, values, l->site.nr_config);
@@ -121,9 +122,14 @@ void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned
     l->site.nr_args = tok_range_split(
         (struct tok_range){toks, close + 2, toks->tok[close + 1].match}, parts, LAUNCH_MAX_ARGS);
     for (unsigned i = 0; i < l->site.nr_args; i++) {
+        const struct interp_operand o = interp_operand(ip, parts[i]);
+
         l->site.args[i] = parts[i];
-        l->args[i] = interp_copy(ip, interp_evaluate(ip, parts[i]));
+        l->args[i] = interp_copy(ip, o.v);
+        if (o.v.kind == VALUE_MEMORY && o.v.i != 0)
+            l->names[i] = o.path;
     }
+    ip->launching--;
 }
 
 /* void *args[] = {&a, &b}: sets the arguments to what stands behind each address. */
@@ -134,7 +140,7 @@ static void args_behind(
         struct interp_value v = interp_cell(list.memory, interp_along(list.i, i, 8));
 
         if (v.kind == VALUE_ADDRESS)
-            l->args[i] = interp_copy(ip, v.slot->v);
+            l->args[i] = interp_copy(ip, interp_read(ip, v.slot));
         else if (v.kind == VALUE_MEMORY)
             l->args[i] = interp_cell(v.memory, v.i);
         else
@@ -171,29 +177,6 @@ static const struct decl *kernel_in(struct interp *ip, struct tok_range r, unsig
     return NULL;
 }
 
-/* Sets the ranges of the arguments to the items of the initialiser, for expressions over sizes. */
-static void arg_ranges(struct interp *ip, struct interp_launch *l, struct tok_range list)
-{
-    struct tok_range value, items[LAUNCH_MAX_ARGS];
-    unsigned where;
-
-    if (list.to != list.from + 1 ||
-        !resolver_definition(
-            ip->resolver, list.toks->tok[list.from].text, ip->at, &value, &where) ||
-        value.from >= value.to || !tok_is(&value.toks->tok[value.from], "{"))
-        return;
-    unsigned nr = tok_range_split(
-        (struct tok_range){value.toks, value.from + 1, value.toks->tok[value.from].match}, items,
-        LAUNCH_MAX_ARGS);
-
-    for (unsigned i = 0; i < nr && i < l->site.nr_args; i++) {
-        unsigned amp = toks_find(items[i].toks, items[i].from, items[i].to, "&");
-
-        if (amp < items[i].to)
-            l->site.args[i] = (struct tok_range){items[i].toks, amp + 1, items[i].to};
-    }
-}
-
 bool interp_launch_call(struct interp *ip, const char *name, struct tok_range *args, unsigned nr)
 {
     bool plain =
@@ -209,6 +192,7 @@ bool interp_launch_call(struct interp *ip, const char *name, struct tok_range *a
 
     if (!l)
         return true;
+    ip->launching++;
     if (angle)
         set_template_args(ip, l, args[extended].toks, angle);
     if (plain) {
@@ -220,8 +204,8 @@ bool interp_launch_call(struct interp *ip, const char *name, struct tok_range *a
         l->site.config[2] = nr > 4 ? args[4] : (struct tok_range){args[0].toks, 0, 0};
         l->site.nr_config = nr > 4 ? 3 : 2;
         args_behind(ip, l, interp_evaluate(ip, args[3]), nr_params(ip, kernel));
-        arg_ranges(ip, l, args[3]);
         set_config(ip, l, config, 3);
+        ip->launching--;
         return true;
     }
     struct interp_operand c = interp_operand(ip, args[0]);
@@ -240,5 +224,6 @@ bool interp_launch_call(struct interp *ip, const char *name, struct tok_range *a
         l->args[i - 2] = interp_copy(ip, interp_evaluate(ip, args[i]));
     }
     l->site.nr_args = nr - 2;
+    ip->launching--;
     return true;
 }

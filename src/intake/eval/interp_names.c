@@ -8,14 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CELLS = 1 << 15, MAX_FACTS = 2048 };
-
-struct fact { /* a number that a variable had */
-    const struct decl *fn;
-    const char *name;
-    double value;
-    bool firm; /* at the first launch */
-};
+enum { MAX_CELLS = 1 << 15, MAX_COPIED = 1024 };
 
 struct interp_value interp_int(int64_t i)
 {
@@ -38,6 +31,7 @@ struct memory *interp_memory(struct interp *ip, int64_t bytes, bool device)
 
     m->bytes = bytes;
     m->device = device;
+    m->at = ip->at;
     m->line = ip->resolver->toks->tok[ip->at].line;
     return m;
 }
@@ -74,14 +68,19 @@ struct interp_value interp_convert(
             return (struct interp_value){0};
         bool is_bool = strcmp(type->text, "bool") == 0;
         int64_t i = v.kind == VALUE_REAL ? (int64_t)v.r : v.i;
+        const struct said *said = said_whole(ip->arena, v.said, false);
 
         v = interp_int(is_bool ? (v.kind == VALUE_REAL ? v.r != 0 : v.i != 0) : cut(i, type));
         v.type = type;
+        v.said = v.i == i ? said : NULL;
     } else if (type->kind == TYPE_REAL && number) {
         double r = v.kind == VALUE_INT ? (double)v.i : v.r;
 
-        v = (struct interp_value){.kind = VALUE_REAL, .type = type};
+        v = (struct interp_value){.kind = VALUE_REAL, .type = type, .said = v.said};
         v.r = type->bytes == 4 ? (double)(float)r : r;
+    } else if ((type->kind == TYPE_INT || type->kind == TYPE_REAL) && v.kind == VALUE_SIZE) {
+        v.said = type->kind == TYPE_INT ? said_whole(ip->arena, v.said, false) : v.said;
+        v.type = type;
     } else if ((type->kind == TYPE_INT || type->kind == TYPE_REAL) && v.kind == VALUE_RANGE) {
         if (type->kind == TYPE_INT) {
             v.high = v.type && v.type->kind == TYPE_REAL && v.high > v.r ? ceil(v.high) - 1
@@ -92,7 +91,7 @@ struct interp_value interp_convert(
     } else if (type->kind == TYPE_POINTER && v.kind == VALUE_MEMORY) {
         if (type->to && type->to->kind != TYPE_OTHER) /* a void* keeps the type of its elements */
             v.type = type->to;
-    } else if (type->kind == TYPE_DIM3 && number) {
+    } else if (type->kind == TYPE_DIM3 && (number || v.kind == VALUE_SIZE)) {
         struct interp_value o = interp_object(ip, type);
 
         interp_field(ip, o.object, "x")->v = interp_convert(ip, v, interp_type_named(ip, "int"));
@@ -194,7 +193,8 @@ struct interp_slot *interp_declare(struct interp *ip, const char *name, const st
 
     var->name = name;
     var->slot = arena_alloc(ip->arena, sizeof(*var->slot));
-    *var->slot = (struct interp_slot){.type = type, .name = name};
+    *var->slot = (struct interp_slot){
+        .type = type, .name = name, .at = ip->at, .nameless = ip->frame && ip->frame->plain};
     var->next = *list;
     *list = var;
     return var->slot;
@@ -223,10 +223,19 @@ struct interp_slot *interp_variable(struct interp *ip, const char *name)
 
 const struct type *interp_bound_type(struct interp *ip, const char *name)
 {
-    for (struct bound *b = ip->frame ? ip->frame->bound : NULL; b; b = b->next)
+    for (const struct bound *b = ip->frame ? ip->frame->bound : NULL; b; b = b->next)
         if (strcmp(b->name, name) == 0)
             return b->type;
     return NULL;
+}
+
+void interp_counted(struct interp *ip, struct interp_slot *slot)
+{
+    if (ip->dry || !slot)
+        return;
+    slot->v.said = NULL;
+    if (slot->v.kind == VALUE_SIZE)
+        slot->v = (struct interp_value){0};
 }
 
 void interp_assign(struct interp *ip, struct interp_slot *slot, struct interp_value v)
@@ -234,6 +243,9 @@ void interp_assign(struct interp *ip, struct interp_slot *slot, struct interp_va
     if (ip->dry)
         return;
     slot->v = interp_copy(ip, interp_convert(ip, v, slot->type));
+    slot->at = ip->at;
+    if (said_uses(slot->v.said, slot))
+        interp_counted(ip, slot);
     if (v.kind == VALUE_MEMORY && slot->name && !v.memory->name)
         v.memory->name = slot->name;
 }
@@ -332,86 +344,48 @@ void interp_set_cell(struct interp *ip, struct memory *m, int64_t offset, struct
 
 /* ---- what is known afterwards ---- */
 
-static void add_fact(struct interp *ip, const struct decl *fn, const char *name,
-    const struct interp_value *v, bool firm)
+const struct interp_frame *interp_frame_copy(struct interp *ip)
 {
-    double value = v->kind == VALUE_REAL ? v->r : (double)v->i;
+    struct interp_frame *copy = arena_alloc(ip->arena, sizeof(*copy));
 
-    if (v->kind != VALUE_INT && v->kind != VALUE_REAL)
-        return;
-    for (unsigned i = 0; i < ip->nr_facts; i++)
-        if (ip->facts[i].fn == fn && strcmp(ip->facts[i].name, name) == 0) {
-            if (firm && !ip->facts[i].firm)
-                ip->facts[i] = (struct fact){fn, name, value, true};
-            return;
-        }
-    if (!ip->facts)
-        ip->facts = arena_array(ip->arena, MAX_FACTS, sizeof(*ip->facts));
-    if (ip->nr_facts < MAX_FACTS)
-        ip->facts[ip->nr_facts++] = (struct fact){fn, name, value, firm};
+    if (!ip->frame)
+        return copy;
+    *copy = *ip->frame;
+    copy->up = NULL;
+    struct var **end = &copy->vars;
+    unsigned nr = 0;
+
+    for (const struct var *v = ip->frame->vars; v && nr++ < MAX_COPIED; v = v->next) {
+        struct var *var = arena_alloc(ip->arena, sizeof(*var));
+
+        *var = (struct var){v->name, arena_alloc(ip->arena, sizeof(*var->slot)), NULL};
+        *var->slot = *v->slot;
+        var->slot->v = interp_copy(ip, v->slot->v);
+        *end = var;
+        end = &var->next;
+    }
+    *end = NULL;
+    if (copy->self)
+        copy->self =
+            interp_copy(ip, (struct interp_value){.kind = VALUE_OBJECT, .object = copy->self})
+                .object;
+    return copy;
 }
 
-void interp_facts(struct interp *ip, const struct interp_frame *frame, bool firm)
+struct interp_value interp_in_scope(
+    struct interp *ip, const struct interp_launch *launch, struct tok_range range)
 {
-    if (ip->dry || ip->nr_facts == MAX_FACTS)
-        return;
-    const struct decl *fn =
-        frame && frame->fn ? resolver_function_at(ip->resolver, frame->fn->body) : NULL;
+    struct interp_frame frame = {0};
 
-    for (struct field *f = frame && frame->self ? frame->self->fields : NULL; f; f = f->next)
-        add_fact(ip, fn, f->slot.name, &f->slot.v, firm);
-    for (const struct bound *b = frame ? frame->bound : NULL; b; b = b->next) {
-        const char *text = b->type ? b->type->text : "";
-        char *end;
-        const struct interp_value v = interp_int(strtoll(text, &end, 10));
+    if (launch)
+        frame = *launch->scope;
+    ip->steps = 0;
+    ip->stopped = ip->ended = false;
+    ip->limit = INTERP_LOOP_STEPS;
+    ip->at = launch ? launch->site.at : range.toks == ip->resolver->toks ? range.from : 0;
+    ip->frame = &frame;
+    const struct interp_value v = interp_evaluate(ip, range);
 
-        if (*text && !*end) /* f<64>: a number */
-            add_fact(ip, fn, b->name, &v, firm);
-    }
-    for (const struct var *v = frame ? frame->vars : ip->globals; v; v = v->next) {
-
-        add_fact(ip, fn, v->name, &v->slot->v, firm);
-        if (v->slot->v.kind == VALUE_OBJECT)
-            for (struct field *f = v->slot->v.object->fields; f; f = f->next)
-                add_fact(ip, fn, arena_printf(ip->arena, "%s.%s", v->name, f->slot.name),
-                    &f->slot.v, firm);
-    }
-}
-
-const char *interp_name(const struct interp *ip, double value)
-{
-    const char *name = NULL;
-
-    for (unsigned i = 0; i < ip->nr_facts; i++) {
-        const struct fact *f = &ip->facts[i];
-
-        if (f->value != value || strchr(f->name, '.'))
-            continue;
-        if (name && strcmp(name, f->name) != 0)
-            return NULL;
-        name = f->name;
-    }
-    return name;
-}
-
-bool interp_number(const struct interp *ip, const struct decl *fn, const char *name, double *value)
-{
-    struct str plain = {0};
-
-    for (const char *p = name; *p; p++) { /* a->b is known as a.b */
-        bool arrow = p[0] == '-' && p[1] == '>';
-
-        str_add_char(&plain, arrow ? '.' : *p);
-        p += arrow;
-    }
-    for (int pass = 0; pass < 2; pass++)
-        for (unsigned i = 0; i < ip->nr_facts; i++)
-            if (ip->facts[i].fn == (pass ? NULL : fn) &&
-                strcmp(ip->facts[i].name, str_text(&plain)) == 0) {
-                *value = ip->facts[i].value;
-                str_finish(&plain);
-                return true;
-            }
-    str_finish(&plain);
-    return false;
+    ip->frame = NULL;
+    return v;
 }

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "intake/eval/params.h"
-#include "intake/syntax/cast.h"
 #include "intake/syntax/literal.h"
 
 #include <stdlib.h>
@@ -81,7 +80,7 @@ static struct interp_operand size_of(struct interp_reader *r)
     } else {
         struct interp_operand o = interp_expression(r, LEVEL_UNARY);
 
-        bytes = interp_sizeof(r->ip, o.slot ? o.slot->type : o.v.type);
+        bytes = interp_sizeof(r->ip, o.slot ? o.slot->type : o.type ? o.type : o.v.type);
     }
     struct interp_value v = interp_int(bytes);
 
@@ -119,6 +118,11 @@ static bool cast(struct interp_reader *r, struct interp_operand *out)
     if (!address)
         *out = interp_plain(past == close ? interp_convert(r->ip, out->v, type) : out->v);
     return true;
+}
+
+static bool is_named_cast(const struct tok *t)
+{
+    return tok_is(t, "static_cast") || tok_is(t, "reinterpret_cast") || tok_is(t, "const_cast");
 }
 
 /* static_cast<T>(x) and its kin */
@@ -182,8 +186,7 @@ static struct interp_operand lambda(struct interp_reader *r)
         body = r->toks->tok[open].match + 1;
     while (body < r->to && !tok_is(&r->toks->tok[body], "{"))
         body++;
-    if (body >= r->to || !r->toks->tok[body].match || body == open ||
-        r->toks != r->ip->resolver->toks) {
+    if (body >= r->to || !r->toks->tok[body].match) {
         r->i = r->to;
         return interp_plain((struct interp_value){0});
     }
@@ -192,6 +195,7 @@ static struct interp_operand lambda(struct interp_reader *r)
         .open = open,
         .body = body,
         .to = r->toks->tok[body].match + 1,
+        .toks = r->toks,
         .name = ""};
     r->i = fn->to;
     return interp_plain((struct interp_value){
@@ -215,12 +219,13 @@ static unsigned evaluate_args(struct interp_reader *r, const struct tok_range *a
 }
 
 /* f<T, 4>(...): binds the template's parameters to what the call gives. */
-static struct bound *bind_angles(struct interp_reader *r, const struct decl *fn, unsigned angle)
+static const struct bound *bind_angles(
+    struct interp_reader *r, const struct decl *fn, unsigned angle)
 {
     struct interp *ip = r->ip;
     const char *names[MAX_TEMPLATE_ARGS];
     struct tok_range given[MAX_TEMPLATE_ARGS];
-    struct bound *list = NULL;
+    const struct bound *list = NULL;
     unsigned nr = params_of_template(ip->resolver->toks, fn, names, ARRAY_SIZE(names));
     unsigned close = angle ? toks_angle(r->toks, angle, r->to) : 0;
     unsigned nr_given = close ? tok_range_split((struct tok_range){r->toks, angle + 1, close},
@@ -307,6 +312,20 @@ static struct interp_operand call(
     return interp_builtin(ip, name, args, nr, type);
 }
 
+/* T::n of struct T { static constexpr int n = 64; }; */
+static struct interp_value static_member(struct interp *ip, const char *name, const char *member)
+{
+    const struct type *type = interp_type_named(ip, name);
+    const struct toks *toks = ip->resolver->toks;
+
+    for (unsigned i = type && type->decl ? type->decl->from : toks->nr;
+         i < toks->nr && i < type->decl->to; i++)
+        if (tok_is(&toks->tok[i], member) && tok_is(&toks->tok[i + 1], "="))
+            return interp_evaluate(
+                ip, (struct tok_range){toks, i + 2, toks_find(toks, i, type->decl->to, ";")});
+    return (struct interp_value){0};
+}
+
 /* A name with its namespaces and template arguments: a variable, a call, a launch. */
 static struct interp_operand name(struct interp_reader *r)
 {
@@ -357,11 +376,29 @@ static struct interp_operand name(struct interp_reader *r)
             interp_initialise(ip, &slot, (struct tok_range){r->toks, after + 1, next->match}, true);
         return interp_plain(slot.v);
     }
+    struct interp_frame *frame = ip->frame;
+
+    if (r->i > id) /* N::n is none of the function's own */
+        ip->frame = NULL;
+    struct interp_operand o = interp_named(ip, word);
+
+    ip->frame = frame;
+    if (r->i > id && o.v.kind == VALUE_UNKNOWN && !o.slot)
+        o.v = static_member(ip, r->toks->tok[r->i - 2].text, word);
     r->i = after;
-    return interp_named(ip, word);
+
+    o.path = word;
+    return o;
 }
 
 /* ---- what follows an operand ---- */
+
+static const struct type *pointed_type(const struct interp_operand *o)
+{
+    const struct type *type = o->slot ? o->slot->type : o->type;
+
+    return type && type->kind == TYPE_POINTER ? type->to : NULL;
+}
 
 static struct interp_operand element(struct interp_reader *r, struct interp_operand o)
 {
@@ -373,21 +410,43 @@ static struct interp_operand element(struct interp_reader *r, struct interp_oper
         (size_t)i.i <= strlen(o.v.text))
         return interp_plain(interp_int(o.v.text[i.i]));
     if (o.v.kind == VALUE_ADDRESS && i.kind == VALUE_INT && i.i == 0)
-        return (struct interp_operand){.v = o.v.slot->v, .slot = o.v.slot};
+        return (struct interp_operand){.v = o.v.slot->v, .slot = o.v.slot, .path = o.path};
+    if (o.v.kind == VALUE_UNKNOWN && o.slot && !o.slot->type && !r->ip->dry) /* mode[0] = ... */
+        o.v = o.slot->v = interp_pointer(interp_memory(r->ip, -1, false), NULL, 0);
     if (o.v.kind != VALUE_MEMORY)
-        return interp_plain((struct interp_value){0});
+        return (struct interp_operand){.path = o.path, .type = pointed_type(&o)};
     unsigned each = interp_sizeof(r->ip, o.v.type);
 
     if (i.kind != VALUE_INT) {
         o.v.memory->lost = o.v.memory->lost || (!r->ip->dry && !o.v.memory->device);
-        return interp_plain((struct interp_value){0});
+        return (struct interp_operand){.path = o.path};
     }
     struct interp_operand e = {.memory = o.v.memory,
         .offset = interp_along(o.v.i, i.i, each ? each : 8),
-        .type = o.v.type};
+        .type = o.v.type,
+        .path = o.path};
 
     e.v = interp_cell(e.memory, e.offset);
     return e;
+}
+
+/* The memory behind a tensor: as many elements as only the caller knows. */
+struct interp_value interp_tensor(struct interp *ip, struct interp_operand *o)
+{
+    struct memory *m = o->slot ? o->slot->tensor : NULL;
+
+    if (!m) {
+        m = interp_memory(ip, -1, true);
+        m->name = o->path;
+        m->is_tensor = true;
+        m->said = said_named(
+            ip->arena, (struct said_name){.text = arena_printf(ip->arena, "%s_numel", o->path),
+                           .at = ip->at,
+                           .line = m->line});
+    }
+    if (o->slot)
+        o->slot->tensor = m;
+    return interp_pointer(m, NULL, 0);
 }
 
 static struct interp_operand member_call(
@@ -407,7 +466,36 @@ static struct interp_operand member_call(
         return fn ? interp_plain(interp_call(r->ip, fn, values, nr, o.v.object, NULL, NULL))
                   : interp_plain((struct interp_value){0});
     }
-    return interp_member_builtin(r->ip, &o, member, args, nr);
+    if (!o.path || o.v.kind != VALUE_UNKNOWN)
+        return interp_member_builtin(r->ip, &o, member, args, nr);
+    /* of a tensor, or of another object of which nothing is known: x.size(0), x.numel() */
+    const bool element = strcmp(member, "size") == 0 && nr == 1 && args[0].to == args[0].from + 1;
+
+    if (str_ends(member, "data_ptr") || strcmp(member, "data") == 0)
+        return interp_plain(interp_tensor(r->ip, &o));
+    return (struct interp_operand){
+        .path = element ? arena_printf(r->ip->arena, "%s_size%s", o.path,
+                              args[0].toks->tok[args[0].from].text)
+                        : arena_printf(r->ip->arena, "%s_%s", o.path, member)};
+}
+
+/* Makes what a member is asked of: the object behind a pointer, or a struct, of which nothing is
+ * known. */
+static void make_object(struct interp *ip, struct interp_operand *o, bool arrow)
+{
+    const struct type *type = o->slot ? o->slot->type : NULL;
+
+    if (o->v.kind != VALUE_UNKNOWN || !o->slot || ip->dry)
+        return;
+    if (arrow && type && type->kind == TYPE_POINTER && type->to && type->to->kind == TYPE_STRUCT) {
+        struct interp_slot *to = arena_alloc(ip->arena, sizeof(*to));
+
+        *to = (struct interp_slot){.type = type->to, .v = interp_object(ip, type->to)};
+        o->slot->v = (struct interp_value){.kind = VALUE_ADDRESS, .slot = to};
+    } else if (!type || type->kind == TYPE_STRUCT || type->kind == TYPE_OTHER) {
+        o->slot->v = interp_object(ip, type && type->kind == TYPE_STRUCT ? type : NULL);
+    }
+    o->v = o->slot->v;
 }
 
 static struct interp_operand member(struct interp_reader *r, struct interp_operand o)
@@ -421,13 +509,20 @@ static struct interp_operand member(struct interp_reader *r, struct interp_opera
 
     if (interp_now(r)->kind != TOK_NAME)
         return interp_plain((struct interp_value){0});
+    const char *path = !o.path || strcmp(o.path, "this") == 0
+                           ? word
+                           : arena_printf(r->ip->arena, "%s_%s", o.path, word);
+
+    if (!(open < r->to && (tok_is(&r->toks->tok[open], "(") || tok_is(&r->toks->tok[open], "<"))))
+        make_object(r->ip, &o, arrow);
     if (arrow && o.v.kind == VALUE_ADDRESS)
-        o = (struct interp_operand){.v = o.v.slot->v, .slot = o.v.slot};
+        o = (struct interp_operand){.v = o.v.slot->v, .slot = o.v.slot, .path = o.path};
     else if (arrow && o.v.kind == VALUE_MEMORY)
         o = (struct interp_operand){.v = interp_cell(o.v.memory, o.v.i),
             .memory = o.v.memory,
             .offset = o.v.i,
-            .type = o.v.type};
+            .type = o.v.type,
+            .path = o.path};
     if (open < r->to && tok_is(&r->toks->tok[open], "<")) {
         unsigned close = toks_angle(r->toks, open, r->to); /* x.data_ptr<float>() */
 
@@ -443,15 +538,15 @@ static struct interp_operand member(struct interp_reader *r, struct interp_opera
         o.v = interp_object(r->ip, o.type);
         interp_set_cell(r->ip, o.memory, o.offset, o.v);
         o.v = interp_cell(o.memory, o.offset);
-    } else if (o.v.kind == VALUE_UNKNOWN && o.slot && !r->ip->dry && !o.slot->type) {
-        o.slot->v = interp_object(r->ip, NULL);
-        o.v = o.slot->v;
     }
     if (o.v.kind != VALUE_OBJECT)
-        return interp_plain((struct interp_value){0});
+        return (struct interp_operand){.path = path};
     struct interp_slot *slot = interp_field(r->ip, o.v.object, word);
 
-    return (struct interp_operand){.v = slot->v, .slot = slot, .type = slot->type};
+    slot->path = slot->path ? slot->path : path;
+    if (o.v.object->type && o.v.object->type->kind == TYPE_DIM3 && slot->v.kind == VALUE_INT)
+        path = NULL; /* what it was made of is said, or it is a number as such */
+    return (struct interp_operand){.v = slot->v, .slot = slot, .type = slot->type, .path = path};
 }
 
 static struct interp_operand step_by_one(
@@ -461,7 +556,61 @@ static struct interp_operand step_by_one(
     struct interp_value v = interp_operate(r->ip, up ? "+" : "-", o.v, one);
 
     interp_store(r->ip, &o, v);
+    interp_counted(r->ip, o.slot);
     return before ? o : interp_plain(old);
+}
+
+/* A number that is read, and that follows from no other, gets the name of its variable. So does a
+ * number that nothing gives, and a pointer to memory of which nothing is known. */
+static void name_value(struct interp *ip, struct interp_operand *o)
+{
+    struct interp_slot *slot = o->slot;
+    const struct type *type = slot ? slot->type : NULL;
+    const bool known = o->v.kind == VALUE_INT;
+
+    if (!o->path || ip->dry || (slot && (slot->nameless || slot->v.said)) ||
+        strcmp(o->path, "argc") == 0)
+        return;
+    if (o->memory)
+        type = o->type;
+    if (o->v.kind == VALUE_UNKNOWN && type && type->kind == TYPE_POINTER && ip->launching) {
+        struct memory *m = interp_memory(ip, -1, true);
+
+        m->name = o->path;
+        o->v = interp_pointer(m, type->to, 0);
+        if (slot)
+            slot->v = o->v;
+        else if (o->memory)
+            interp_set_cell(ip, o->memory, o->offset, o->v);
+        return;
+    }
+    if (known ? !slot || o->v.i < 1
+              : (o->v.kind != VALUE_UNKNOWN && o->v.kind != VALUE_RANGE) ||
+                    (type && type->kind != TYPE_INT && type->kind != TYPE_DIM3))
+        return;
+    const unsigned at = slot && slot->at ? slot->at : ip->at;
+
+    o->v.said = said_named(ip->arena, (struct said_name){.text = o->path,
+                                          .value = known ? o->v.i : 0,
+                                          .known = known,
+                                          .at = at,
+                                          .line = ip->resolver->toks->tok[at].line,
+                                          .slot = slot});
+    if (o->v.kind == VALUE_UNKNOWN)
+        o->v.kind = VALUE_SIZE;
+    if (!known && !o->v.type)
+        o->v.type = type;
+    if (slot)
+        slot->v = o->v;
+}
+
+struct interp_value interp_read(struct interp *ip, struct interp_slot *slot)
+{
+    struct interp_operand o = {
+        .v = slot->v, .slot = slot, .path = slot->path ? slot->path : slot->name};
+
+    name_value(ip, &o);
+    return o.v;
 }
 
 static struct interp_operand postfix(struct interp_reader *r, struct interp_operand o)
@@ -489,6 +638,7 @@ static struct interp_operand postfix(struct interp_reader *r, struct interp_oper
             break;
         }
     }
+    name_value(r->ip, &o);
     return o;
 }
 
@@ -519,7 +669,7 @@ static struct interp_operand primary(struct interp_reader *r)
         return lambda(r);
     if (interp_accept(r, "sizeof"))
         return size_of(r);
-    if (cast_is_named(t)) {
+    if (is_named_cast(t)) {
         r->i++;
         return named_cast(r);
     }
@@ -561,6 +711,8 @@ struct interp_operand interp_unary(struct interp_reader *r)
                 .memory = o.v.memory,
                 .offset = o.v.i,
                 .type = o.v.type};
+        if (o.v.kind == VALUE_UNKNOWN || o.v.kind == VALUE_INT) /* for its type: sizeof(*p) */
+            return (struct interp_operand){.type = pointed_type(&o)};
         return interp_plain(o.v.kind == VALUE_CODE ? o.v : (struct interp_value){0});
     }
     if (tok_is(interp_now(r), "++") || tok_is(interp_now(r), "--")) {

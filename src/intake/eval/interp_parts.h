@@ -16,18 +16,13 @@ struct var {
     struct var *next;
 };
 
-struct bound { /* a template parameter, and what it stands for */
-    const char *name;
-    const struct type *type; /* of a number, its text: "64" */
-    struct bound *next;
-};
-
 struct interp_frame { /* a function that is being carried out */
     const struct decl *fn;
     struct interp_frame *up;
     struct var *vars;
-    struct bound *bound;
+    const struct bound *bound;
     struct interp_object *self; /* of a method; NULL: none */
+    bool plain;                 /* it launches nothing: its variables give no names to numbers */
     struct interp_value result;
 };
 
@@ -38,6 +33,7 @@ struct interp_operand {
     struct memory *memory; /* the element of this memory at `offset` bytes */
     int64_t offset;
     const struct type *type;
+    const char *path; /* what the text calls it: "n", "cfg_n"; NULL: it is no variable */
 };
 
 /* ---- interp.c: calls and steps ---- */
@@ -46,14 +42,22 @@ struct interp_operand {
  * parameters that the call names. */
 struct interp_value interp_call(struct interp *ip, const struct decl *fn,
     struct interp_operand *args, unsigned nr_args, struct interp_object *self, struct var *scope,
-    struct bound *bound);
+    const struct bound *bound);
 
 struct interp_operand interp_macro_call(
     struct interp *ip, const struct macro *macro, const struct tok_range *args, unsigned nr_args);
 
 /* The list of bound template parameters with one more before it. */
-struct bound *interp_bind(
-    struct interp *ip, const char *name, const struct type *type, struct bound *next);
+const struct bound *interp_bind(
+    struct interp *ip, const char *name, const struct type *type, const struct bound *next);
+
+/* Carries out the statement in tokens [from, to) without the directives in it, and without what
+ * these surely leave out. */
+void interp_without_directives(
+    struct interp *ip, const struct toks *toks, unsigned from, unsigned to);
+
+/* Declares the values of the enum that stands in tokens [from, to). */
+void interp_enumerators(struct interp *ip, const struct toks *toks, unsigned from, unsigned to);
 
 /* Counts a step. False: none are left. */
 bool interp_step(struct interp *ip);
@@ -93,6 +97,9 @@ struct interp_value interp_object(struct interp *ip, const struct type *type);
 /* The value itself; of an object, a copy of the object. */
 struct interp_value interp_copy(struct interp *ip, struct interp_value v);
 
+/* The variable got its number from the one before: nothing else is said of it. */
+void interp_counted(struct interp *ip, struct interp_slot *slot);
+
 /* Elements of memory, by their offset in bytes. */
 struct interp_value interp_cell(struct memory *m, int64_t offset);
 void interp_set_cell(struct interp *ip, struct memory *m, int64_t offset, struct interp_value v);
@@ -105,9 +112,8 @@ struct interp_value interp_int(int64_t i);
  * all memory. */
 int64_t interp_along(int64_t offset, int64_t nr, unsigned each);
 
-/* Notes the numbers of the variables of a frame (NULL: of the global ones), for interp_number.
- * firm: at the first launch. */
-void interp_facts(struct interp *ip, const struct interp_frame *frame, bool firm);
+/* A copy of the frame that is carried out, with its variables as they are. */
+const struct interp_frame *interp_frame_copy(struct interp *ip);
 
 /* ---- interp_init.c ---- */
 
@@ -144,6 +150,12 @@ struct interp_value interp_operate(
 struct interp_value interp_real(double r, const struct type *type);
 bool interp_truth(const struct interp_value *v, bool *known);
 
+/* What is read of a variable, with its name where no other number has one. */
+struct interp_value interp_read(struct interp *ip, struct interp_slot *slot);
+
+/* The memory behind a tensor, of which nothing is known. */
+struct interp_value interp_tensor(struct interp *ip, struct interp_operand *o);
+
 /* An operand that stands for no slot and no element. */
 struct interp_operand interp_plain(struct interp_value v);
 
@@ -158,6 +170,14 @@ struct interp_operand interp_builtin(struct interp *ip, const char *name, struct
     unsigned nr_args, const struct type *type);
 struct interp_operand interp_member_builtin(struct interp *ip, struct interp_operand *object,
     const char *member, struct tok_range *args, unsigned nr_args);
+
+/* ---- interp_texture.c ---- */
+
+/* A function that makes CUDA arrays or texture objects. A texture object has the fields of its
+ * resource and its settings, under "resource" and "settings". False: the function is none of
+ * these. */
+bool interp_texture_call(struct interp *ip, const char *name, const struct interp_operand *args,
+    unsigned nr_args, const struct type *type, struct interp_value *out);
 
 /* ---- interp_launch.c ---- */
 
@@ -184,6 +204,9 @@ unsigned interp_sizeof(struct interp *ip, const struct type *type);
  * outside of types); NULL: none. */
 const struct decl *interp_function(
     struct interp *ip, const char *name, unsigned nr_args, unsigned from, unsigned to);
+/* The n-th function that launches by itself, or what calls it where something does; NULL: there are
+ * not so many. */
+const struct decl *interp_launcher(struct interp *ip, unsigned n);
 void interp_find_functions(struct interp *ip);
 
 /* Tokens [from, to) launch or allocate, by themselves or by a function that they name. */

@@ -288,10 +288,20 @@ static unsigned do_statement(struct interp *ip, const struct toks *toks, unsigne
     return end;
 }
 
-/* The label of the value, else the default, else the end of the switch. */
+/* The label behind token i, or the end of the switch. */
+static unsigned case_end(const struct toks *toks, unsigned i, unsigned close)
+{
+    const unsigned label = toks_find(toks, i, close, "case");
+
+    return label < close ? label : toks_find(toks, i, close, "default");
+}
+
+/* The label of the value, else the default, else the end of the switch. Of a value that is not
+ * known: the first label with a launch behind it, which gives the value its number. */
 static unsigned find_case(
     struct interp *ip, const struct toks *toks, unsigned open, struct interp_value v)
 {
+    const bool open_value = v.kind != VALUE_INT && v.kind != VALUE_REAL;
     unsigned close = toks->tok[open].match, other = close;
 
     for (unsigned i = open + 1; i < close; i++) {
@@ -305,6 +315,12 @@ static unsigned find_case(
 
             if (label.kind == VALUE_INT && v.kind == VALUE_INT && label.i == v.i)
                 return colon + 1;
+            if (open_value &&
+                interp_launches_in(ip, toks, colon + 1, case_end(toks, colon, close))) {
+                if (v.said && v.said->name && label.kind == VALUE_INT)
+                    *v.said->name = (struct said_name){.value = label.i};
+                return colon + 1;
+            }
         }
         if (t->match > i)
             i = t->match;
@@ -326,7 +342,7 @@ static unsigned switch_statement(
     struct interp_value v = interp_evaluate(ip, (struct tok_range){toks, open + 1, close});
     unsigned from = find_case(ip, toks, brace, v);
 
-    if (v.kind != VALUE_INT)
+    if (v.kind != VALUE_INT && from == end)
         interp_lose(ip, toks, brace, end);
     interp_statements(ip, toks, from, end);
     if (ip->leaving == LEAVING_LOOP)
@@ -343,18 +359,21 @@ static unsigned declare_array(
     struct interp_slot *slot = interp_declare(ip, toks->tok[name].text, NULL);
     unsigned i = name + 1, dims = 0, each = interp_sizeof(ip, type);
     int64_t bytes = each ? (int64_t)each : -1;
+    const struct said *said = said_number(ip->arena, each);
 
     for (; i < to && tok_is(&toks->tok[i], "[") && toks->tok[i].match; dims++) {
         struct interp_value n =
             interp_evaluate(ip, (struct tok_range){toks, i + 1, toks->tok[i].match});
 
         bytes = bytes < 0 || n.kind != VALUE_INT || n.i < 0 || n.i > INT32_MAX ? -1 : bytes * n.i;
+        said = said_of(ip->arena, "*", interp_said(ip, &n), said, NULL);
         i = toks->tok[i].match + 1;
     }
     struct memory *m = interp_memory(ip, bytes, false);
 
     m->name = toks->tok[name].text;
     m->lost = dims > 1;
+    m->said = said;
     slot->v = interp_pointer(m, type, 0);
     if (i < to && tok_is(&toks->tok[i], "="))
         i++;
@@ -364,8 +383,12 @@ static unsigned declare_array(
             (struct tok_range){toks, i + 1, toks->tok[i].match}, items, LAUNCH_MAX_ARGS);
 
         m->fill = nr <= 1 ? interp_int(0) : (struct interp_value){0};
-        for (unsigned k = 0; k < nr && !m->lost && items[k].from < items[k].to; k++)
-            interp_set_cell(ip, m, (int64_t)k * (each ? each : 8), interp_evaluate(ip, items[k]));
+        for (unsigned k = 0; k < nr && !m->lost && items[k].from < items[k].to; k++) {
+            struct interp_slot item = {.type = type};
+
+            interp_initialise(ip, &item, items[k], false);
+            interp_set_cell(ip, m, (int64_t)k * (each ? each : 8), item.v);
+        }
         if (bytes < 0 && each)
             m->bytes = (int64_t)each * nr;
     }
@@ -463,13 +486,15 @@ static unsigned plain_statement(struct interp *ip, const struct toks *toks, unsi
     const struct type *type;
     bool is_ref;
 
-    for (unsigned k = i; k < end; k++) /* a directive ends it too: lists across an #if are rare */
-        if (toks->tok[k].kind == TOK_DIRECTIVE)
-            return ip->dry ? end + 1 : (interp_lose(ip, toks, i, end), end + 1);
     if (ip->dry || i == end)
         return end + 1;
     if (toks == ip->resolver->toks)
         ip->at = ip->last = i;
+    for (unsigned k = i; k < end; k++)
+        if (toks->tok[k].kind == TOK_DIRECTIVE) {
+            interp_without_directives(ip, toks, i, end + 1);
+            return end + 1;
+        }
     const struct macro *macro =
         toks->tok[i].kind == TOK_NAME ? resolver_macro(ip->resolver, toks->tok[i].text) : NULL;
     unsigned close = toks->tok[i + 1].match;
@@ -571,8 +596,13 @@ static unsigned one_statement(struct interp *ip, const struct toks *toks, unsign
             return toks_find(toks, i, to, ";") + 1;
     if ((tok_is(t, "struct") || tok_is(t, "class") || tok_is(t, "enum") || tok_is(t, "union")) &&
         toks_find(toks, i, toks_find(toks, i, to, ";"), "{") < toks_find(toks, i, to, ";") &&
-        toks_find(toks, i, toks_find(toks, i, to, "{"), "=") >= toks_find(toks, i, to, "{"))
-        return toks_find(toks, i, to, ";") + 1;
+        toks_find(toks, i, toks_find(toks, i, to, "{"), "=") >= toks_find(toks, i, to, "{")) {
+        const unsigned end = toks_find(toks, i, to, ";");
+
+        if (tok_is(t, "enum") && !ip->dry)
+            interp_enumerators(ip, toks, i, end);
+        return end + 1;
+    }
     return plain_statement(ip, toks, i, to);
 }
 

@@ -56,6 +56,13 @@ static const char *inner_text(struct interp *ip, const char *text)
     return arena_strndup(ip->arena, open + 1, (size_t)(end - open - 1));
 }
 
+const struct type *interp_type_inner(struct interp *ip, const struct type *type)
+{
+    const char *text = inner_text(ip, type->text);
+
+    return text ? interp_type_named(ip, text) : type;
+}
+
 static void describe_plain(struct interp *ip, struct type *t)
 {
     static const char *const vectors[] = {

@@ -28,9 +28,18 @@ struct type {
     struct type *next;
 };
 
+struct bound { /* a template parameter, and what it stands for */
+    const char *name;
+    const struct type *type; /* of a number, its text: "64" */
+    const struct bound *next;
+};
+
 /* The type that a text stands for at ip->at. Equal texts give the same object. */
 const struct type *interp_type_named(struct interp *interp, const char *text);
 const struct type *interp_type_pointer(struct interp *interp, const struct type *to);
+
+/* The first template argument of a type; the type itself where it has none. */
+const struct type *interp_type_inner(struct interp *interp, const struct type *type);
 
 /* Reads a type at token i, and sets *is_ref for a reference. Returns the token behind the type; i:
  * there is none. */

@@ -132,12 +132,12 @@ static bool lay_bases(struct laying *l, unsigned from, unsigned open)
 
 /* Binds the parameters of a struct template to what stands between < and > behind the struct's
  * name. */
-static struct bound *bound_of(struct interp *ip, const struct type *type)
+static const struct bound *bound_of(struct interp *ip, const struct type *type)
 {
     const char *names[8], *open = strchr(type->text, '<'), *close = strrchr(type->text, '>');
     struct tok_range given[8];
     struct toks *toks = arena_alloc(ip->arena, sizeof(*toks));
-    struct bound *list = ip->frame ? ip->frame->bound : NULL;
+    const struct bound *list = ip->frame ? ip->frame->bound : NULL;
     const unsigned nr =
         params_of_template(ip->resolver->toks, type->decl, names, ARRAY_SIZE(names));
 

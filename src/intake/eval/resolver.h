@@ -45,11 +45,10 @@ struct macro {
 
 struct source_set;
 struct interp;
+struct interp_launch;
 
-struct resolver_mode {
-    bool fixed;  /* no new sizes: a number that is no size yet is written out */
-    bool strict; /* what the file does not say fails, instead of becoming a size */
-};
+struct said;
+struct bound;
 
 struct resolver {
     struct arena *arena;
@@ -61,17 +60,13 @@ struct resolver {
     unsigned nr_sizes;
     const char *arrays[INTAKE_MAX_ARRAYS]; /* names that a new size may not have */
     unsigned nr_arrays;
-    struct resolver_mode mode;
-    bool drop_sizeof;             /* sizeof(...) counts as 1 */
-    const struct decl *bound;     /* a function that is read for one of its calls, */
-    unsigned bound_at;            /* the token of its name in that call */
+    const struct bound *bound;    /* what template parameters stand for where a launch stands */
     const struct source_set *set; /* the text, and where its lines come from */
     unsigned own_tokens;          /* of the user's file; those behind them are of other files */
-    const struct interp *interp;  /* knows numbers that variables had; NULL: there is none */
-    const char *why;              /* what could not be resolved last */
-    unsigned nr_steps;            /* taken so far; bounds the work */
+    struct interp *interp;        /* has followed the program; NULL: not yet */
     unsigned launched[INTAKE_MAX_LAUNCHES]; /* the token <<< of each launch of the contract, */
-    const struct decl *kernels[INTAKE_MAX_LAUNCHES]; /* and the kernel that it launches */
+    const struct decl *kernels[INTAKE_MAX_LAUNCHES];       /* the kernel that it launches, */
+    const struct interp_launch *seen[INTAKE_MAX_LAUNCHES]; /* and its record */
 };
 
 /* Reads the macros of a file. toks is decls->toks: sets toks->left_out for the tokens that an #if
@@ -86,32 +81,16 @@ const char *resolver_directive(const struct tok *t, const char **rest);
  * the condition is one number, or asks for one macro that no compiler defines. */
 bool resolver_holds(const struct resolver *resolver, const struct tok *t, bool *sure);
 
-/* dim3 grid; grid.x = ...; grid.y = ...: the last value that each member gets before token `at`; an
- * empty range where a member gets none. False: no member gets a value. */
-bool resolver_dim3_members(
-    const struct resolver *resolver, const char *name, unsigned at, struct tok_range members[3]);
-
 /* The launches of the file in order: an array of *nr sites, which the caller frees. */
 struct site *resolver_launches(struct resolver *resolver, unsigned *nr);
 
 /* The function around token `at`; NULL: there is none. */
 const struct decl *resolver_function_at(const struct resolver *resolver, unsigned at);
 
-/* Adds `more` to the resolver's mode. Returns the mode that it had, to be put back into it. */
-struct resolver_mode resolver_restrict(struct resolver *resolver, struct resolver_mode more);
-
-/* Adds to out an integer expression that stands at token `at`, as text of the task language over
- * sizes. False: resolver->why says what could not be resolved. */
-bool resolver_integer(
-    struct resolver *resolver, struct tok_range range, unsigned at, struct str *out);
-
-/* The same in the mode fixed and strict: out has only what the file says. */
-bool resolver_known_integer(
-    struct resolver *resolver, struct tok_range range, unsigned at, struct str *out);
-
-/* The number that resolver_known_integer comes to. */
-bool resolver_constant(
-    struct resolver *resolver, struct tok_range range, unsigned at, int64_t *value);
+/* Adds to out what is said of a number, as text of the task language over sizes. fixed: no new size
+ * is made of a number that the file gives; it is written out. False: there are too many sizes. */
+bool resolver_write(
+    struct resolver *resolver, const struct said *said, bool fixed, struct str *out);
 
 /* The number that a text over sizes comes to. False: it has sizes without a number, or divides by
  * 0. */
@@ -123,39 +102,14 @@ bool resolver_device_uses(const struct resolver *resolver, const char *name);
 /* The size of that name; NULL: there is none. */
 const struct size *resolver_size(const struct resolver *resolver, const char *name);
 
-/* Adds a size that the file gives no number, for the user to complete. Returns its name; NULL: the
- * resolver is strict, or there are too many sizes. */
+/* Adds a size that the file gives no number, for the user to complete. Returns its name; NULL:
+ * there are too many sizes. */
 const char *resolver_unknown(struct resolver *resolver, const char *name, unsigned line);
 
 /* What the name of a type stands for at token `at`: through typedefs, using, macros and the
  * template parameters of the function around. Where it can be, the result is a type that
  * spelling_elem knows. */
 const char *resolver_type(struct resolver *resolver, const char *type, unsigned at);
-
-/* The number type with which the variable of an argument was declared; NULL: the argument is no
- * such variable. */
-const char *resolver_type_of(struct resolver *resolver, struct tok_range arg, unsigned at);
-
-/* What defines a name before token `before`: in *value the tokens of its initialiser, or of what is
- * assigned to it later, outside of blocks that end before; in *at where these stand. False: there
- * is none, or the name is part of its own value. */
-bool resolver_definition(struct resolver *resolver, const char *name, unsigned before,
-    struct tok_range *value, unsigned *at);
-
-/* The tokens of the value of object.member: of cfg.n = 1024, of struct config cfg = {.n = 1024}, or
- * of {1024, 32} by the order of the fields. */
-bool resolver_member(struct resolver *resolver, const char *object, const char *member, unsigned at,
-    struct tok_range *value, unsigned *where);
-
-/* True: the variable is assigned between its initialiser and token `before`. */
-bool resolver_set_again(const struct resolver *resolver, const char *name, unsigned before);
-
-/* As resolver_definition, among tokens [from, to) only. */
-bool resolver_definition_in(const struct toks *toks, const char *name, unsigned from, unsigned to,
-    struct tok_range *value, unsigned *at);
-
-/* True: only the caller of the program knows the value, as of atoi(argv[1]) or std::stoi(...). */
-bool resolver_from_outside(struct tok_range r);
 
 /* Which template parameter of the function around token `at` has that name; -1: none. */
 int resolver_template_param(const struct resolver *resolver, const char *name, unsigned at);
@@ -171,18 +125,5 @@ int resolver_param(const struct resolver *resolver, const struct decl *fn, const
 
 const struct macro *resolver_macro(
     const struct resolver *resolver, const char *name); /* NULL: none */
-
-/* Adds to elems how many elements the pointer `name` has at token `at`. *elem_type is the C type of
- * its declaration or of the sizeof, "": not known. *line is the line of the allocation. */
-bool resolver_extent(struct resolver *resolver, const char *name, unsigned at, struct str *elems,
-    const char **elem_type, unsigned *line);
-
-/* True: the value of the variable is a product with a sizeof. */
-bool resolver_bytes(struct resolver *resolver, const char *name, unsigned at);
-
-/* The variable that a pointer argument names, followed through callers to where it was allocated:
- * its *name there, and *where that is. */
-bool resolver_pointer(struct resolver *resolver, struct tok_range arg, unsigned at,
-    const char **name, unsigned *where);
 
 #endif

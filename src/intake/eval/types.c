@@ -3,6 +3,7 @@
 #include "intake/eval/resolver.h"
 
 #include "base/mem.h"
+#include "intake/eval/interp_type.h"
 #include "intake/eval/params.h"
 #include "intake/syntax/spelling.h"
 
@@ -43,94 +44,16 @@ static const char *alias_of(
     return found;
 }
 
-/* The element type behind an argument: the declaration of the pointer that it names. */
-static const char *argument_type(struct resolver *resolver, struct tok_range arg, unsigned at)
-{
-    const char *name, *type = "";
-    unsigned where, line;
-    struct str ignored = {0};
-    struct resolver quiet = *resolver; /* a copy: sizes that it makes are dropped */
-
-    if (!resolver_pointer(&quiet, arg, at, &name, &where))
-        return NULL;
-    resolver_extent(&quiet, name, where, &ignored, &type, &line);
-    str_finish(&ignored);
-    return *type ? type : NULL;
-}
-
-/* What stands for T where `vector<T> &v` and `const vector<float> &x` have the same words else;
- * NULL: they differ. */
-static const char *stands_for(
-    struct resolver *resolver, struct tok_range a, struct tok_range b, const char *name)
-{
-    static const char *const passed[] = {"const", "&", "typename", "struct", "class", NULL};
-    const struct toks *toks = resolver->toks;
-    unsigned i = a.from, k = b.from;
-
-    while (i < a.to && k < b.to) {
-        const struct tok *x = &toks->tok[i], *y = &toks->tok[k];
-
-        if (str_among(x->text, passed)) {
-            i++;
-        } else if (str_among(y->text, passed)) {
-            k++;
-        } else if (tok_is(x, name)) {
-            const unsigned end =
-                i + 1 < a.to ? toks_find(toks, k, b.to, toks->tok[i + 1].text) : b.to;
-
-            return k < end ? toks_text(toks, resolver->arena, k, end) : NULL;
-        } else if (strcmp(x->text, y->text) == 0) {
-            i++;
-            k++;
-        } else {
-            return NULL;
-        }
-    }
-    return NULL;
-}
-
-/* Finds the declaration, up to the name, of the variable that is an argument. False: there is
- * none. */
-static bool declared(struct resolver *resolver, struct tok_range arg, struct tok_range *whole)
-{
-    const struct toks *toks = resolver->toks;
-    const struct decl *fn = resolver_function_at(resolver, arg.from);
-    const char *name = toks->tok[arg.from].text;
-
-    if (!fn || arg.to != arg.from + 1 || toks->tok[arg.from].kind != TOK_NAME)
-        return false;
-    if (resolver_param(resolver, fn, name, whole) >= 0)
-        return true;
-    for (unsigned i = toks_name(toks, name, fn->body); i && i < arg.from;
-         i = toks_again(toks, i, arg.from))
-        if (toks->tok[i - 1].kind == TOK_NAME || tok_is(&toks->tok[i - 1], ">")) {
-            unsigned start = i;
-
-            while (start > fn->body + 1 && !tok_is(&toks->tok[start - 1], ";") &&
-                   !tok_is(&toks->tok[start - 1], "{") && !tok_is(&toks->tok[start - 1], "}"))
-                start--;
-            *whole = (struct tok_range){toks, start, i};
-            return start < i;
-        }
-    return false;
-}
-
-/* What parameter n of a template stands for in template class solver<float>; or template void
- * solve(vector<float> &x). NULL: there is no such line. */
+/* What parameter n of a template stands for in template class solver<float>; NULL: there is no such
+ * line. */
 static const char *explicit_instance(
-    struct resolver *resolver, const struct decl *fn, unsigned n, const char *name, unsigned *where)
+    struct resolver *resolver, const struct decl *fn, unsigned n, unsigned *where)
 {
     const struct toks *toks = resolver->toks;
     const unsigned colons = toks_find(toks, fn->from, fn->open, "::");
     const unsigned before = toks_before_angles(toks, colons, fn->from);
     const char *class = colons < fn->open && before ? toks->tok[before - 1].text : fn->name;
-    unsigned head = fn->from + 1;
 
-    for (int depth = 0; head < fn->open; head++) { /* past template <...> */
-        depth += tok_is(&toks->tok[head], "<") - tok_is(&toks->tok[head], ">");
-        if (depth == 0)
-            break;
-    }
     for (unsigned i = toks_name(toks, class, 1); i + 1 < toks->nr;
          i = toks_again(toks, i, toks->nr)) {
         const struct decl *d = decls_at(resolver->decls, i);
@@ -144,8 +67,6 @@ static const char *explicit_instance(
         if (close &&
             tok_range_split((struct tok_range){toks, i + 2, close}, args, ARRAY_SIZE(args)) > n)
             return toks_text(toks, resolver->arena, args[n].from, args[n].to);
-        return stands_for(resolver, (struct tok_range){toks, head + 1, toks->tok[fn->open].match},
-            (struct tok_range){toks, d->from + 1, d->to}, name);
     }
     return NULL;
 }
@@ -160,42 +81,14 @@ static const char *instance_of(
     const int n = resolver_template_param(resolver, name, at);
     struct tok_range given;
 
+    for (const struct bound *b = resolver->bound; b; b = b->next)
+        if (strcmp(b->name, name) == 0 && b->type && strcmp(b->type->text, name) != 0) {
+            *call = 0;
+            return b->type->text;
+        }
     if (resolver_template_argument(resolver, name, at, &given, call))
         return toks_text(toks, resolver->arena, given.from, given.to);
-    for (unsigned i = 0; n >= 0 && i + 1 < toks->nr; i++) {
-        struct tok_range args[MAX_PARAMS];
-        unsigned open = i + 1;
-
-        if (!tok_is(&toks->tok[i], fn->name) || (i >= fn->from && i < fn->to) ||
-            !resolver_function_at(resolver, i))
-            continue;
-        *call = i;
-        if (tok_is(&toks->tok[open], "<"))
-            open = toks_angle(toks, open, toks->nr) + 1;
-        if (!tok_is(&toks->tok[open], "(") || !toks->tok[open].match)
-            continue;
-        struct param params[MAX_PARAMS];
-        unsigned nr_params = params_read(params, resolver->arena, resolver->decls, fn);
-        unsigned nr_args = tok_range_split(
-            (struct tok_range){toks, open + 1, toks->tok[open].match}, args, MAX_PARAMS);
-
-        for (unsigned p = 0; p < nr_params && p < nr_args; p++)
-            if (params[p].is_pointer && strcmp(params[p].type, name) == 0)
-                return argument_type(resolver, args[p], i);
-        struct tok_range heads[MAX_PARAMS], whole;
-        const unsigned nr_heads = tok_range_split(
-            (struct tok_range){toks, fn->open + 1, toks->tok[fn->open].match}, heads, MAX_PARAMS);
-
-        for (unsigned p = 0; p < nr_heads && p < nr_args; p++) {
-            const char *type = declared(resolver, args[p], &whole)
-                                   ? stands_for(resolver, heads[p], whole, name)
-                                   : NULL;
-
-            if (type)
-                return type;
-        }
-    }
-    return n >= 0 ? explicit_instance(resolver, fn, (unsigned)n, name, call) : NULL;
+    return n >= 0 ? explicit_instance(resolver, fn, (unsigned)n, call) : NULL;
 }
 
 /* One spelling for `unsigned long int` and its like. */
@@ -309,28 +202,4 @@ const char *resolver_type(struct resolver *resolver, const char *type, unsigned 
         type = next;
     }
     return type;
-}
-
-const char *resolver_type_of(struct resolver *resolver, struct tok_range arg, unsigned at)
-{
-    struct tok_range whole;
-    struct str text = {0};
-    const char *type = NULL;
-
-    if (arg.from >= arg.to || !declared(resolver, arg, &whole))
-        return NULL;
-    for (unsigned i = whole.from; i < whole.to; i++) {
-        const struct tok *t = &whole.toks->tok[i];
-
-        if (tok_is(t, resolver->toks->tok[arg.from].text))
-            break;
-        if (t->kind == TOK_NAME && !tok_is(t, "const") && !tok_is(t, "static"))
-            str_addf(&text, "%s%s", text.len ? " " : "", t->text);
-        else if (tok_is(t, "*"))
-            str_add(&text, "*");
-    }
-    if (text.len)
-        type = resolver_type(resolver, arena_strdup(resolver->arena, str_text(&text)), at);
-    str_finish(&text);
-    return type && spelling_bytes(type) ? type : NULL;
 }

@@ -3,6 +3,7 @@
 #include "intake/gather/seed_constants.h"
 
 #include "base/str.h"
+#include "intake/eval/interp.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,15 +41,16 @@ static bool is_plain(const struct toks *toks, unsigned from, unsigned to)
     return any;
 }
 
-static void add(struct seed_finder *s, const char *name, struct tok_range range, unsigned at,
-    size_t from, size_t to)
+static void add(
+    struct seed_finder *s, const char *name, struct tok_range range, size_t from, size_t to)
 {
+    const struct interp_value v = interp_in_scope(s->resolver->interp, NULL, range);
     struct intake *in = s->in;
     int64_t value;
 
     if (in->nr_seeds == MAX_SEEDS || to > s->set->bytes ||
-        resolver_device_uses(s->resolver, name) ||
-        !resolver_constant(s->resolver, range, at, &value) || value < INTAKE_LEAST_SEED)
+        resolver_device_uses(s->resolver, name) || !interp_whole(&v, &value) ||
+        value < INTAKE_LEAST_SEED)
         return;
     in->seeds[in->nr_seeds++] = (struct intake_seed){.name = name,
         .value = value,
@@ -69,7 +71,7 @@ static void add_assigned(struct seed_finder *s, unsigned at)
         if (tok_is(&toks->tok[t], ":"))
             from = t + 1;
     if (to > from && to < toks->nr && is_plain(toks, from, to))
-        add(s, toks->tok[at].text, (struct tok_range){toks, from, to}, at, toks->tok[from].at,
+        add(s, toks->tok[at].text, (struct tok_range){toks, from, to}, toks->tok[from].at,
             toks->tok[to - 1].end);
 }
 
@@ -97,7 +99,7 @@ static void add_macro(struct seed_finder *s, const struct macro *m, unsigned at)
     const char *from = p + m->toks.tok[0].at, *to = p + m->toks.tok[m->toks.nr - 1].end;
 
     if (to <= end && str_starts(from, m->toks.tok[0].text))
-        add(s, m->name, (struct tok_range){&m->toks, 0, m->toks.nr}, at, (size_t)(from - text),
+        add(s, m->name, (struct tok_range){&m->toks, 0, m->toks.nr}, (size_t)(from - text),
             (size_t)(to - text));
 }
 

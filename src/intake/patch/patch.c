@@ -9,14 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool patch_contract(
-    struct task *task, struct arena *arena, struct intake *in, const char *path, struct err *err)
+bool patch_contract(struct task *task, struct arena *arena, const struct intake *in,
+    struct intake *whole, const char *path, struct err *err)
 {
-    for (unsigned i = 0; i < in->nr_lines; i++)
-        if (in->lines[i].missing && in->lines[i].number)
-            intake_assume(in, arena, in->lines[i--].number, "1024", "the numbers do not matter");
-    intake_compose(in, arena);
-    return task_parse(task, arena, path, in->text, strlen(in->text), err);
+    *whole = *in;
+    whole->lines = arena_array(arena, in->nr_lines + 1, sizeof(*whole->lines));
+    memcpy(whole->lines, in->lines, in->nr_lines * sizeof(*whole->lines));
+    for (unsigned i = 0; i < whole->nr_lines; i++)
+        if (whole->lines[i].missing && whole->lines[i].number)
+            intake_assume(
+                whole, arena, whole->lines[i--].number, "1024", "the numbers do not matter");
+    intake_compose(whole, arena);
+    return task_parse(task, arena, path, whole->text, strlen(whole->text), err);
 }
 
 bool patcher_refuse(struct patcher *p, const char *format, ...)

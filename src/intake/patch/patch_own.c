@@ -311,10 +311,12 @@ static bool read_contract(struct own_patch *o, struct intake *in, const char *pa
     unsigned nr = 1;
 
     for (args.only = 0; args.only <= nr; args.only++) {
-        if (!intake_read(in, o->arena, path, source, bytes, &args, err))
+        struct intake read;
+
+        if (!intake_read(&read, o->arena, path, source, bytes, &args, err))
             return false;
-        nr = args.only ? nr : in->nr_launches;
-        if (patch_contract(&o->read, o->arena, in, path, err) && tie_names(o)) {
+        nr = args.only ? nr : read.nr_launches;
+        if (patch_contract(&o->read, o->arena, &read, in, path, err) && tie_names(o)) {
             o->why = NULL;
             return true;
         }

@@ -19,10 +19,10 @@ struct patcher {
     const char *why, *note;
 };
 
-/* The contract of a file as a task. A number that the file does not say becomes 1024. False: the
- * contract lacks more than numbers; err says what. */
-bool patch_contract(
-    struct task *task, struct arena *arena, struct intake *in, const char *path, struct err *err);
+/* The contract of a file as a task. In *whole, a number that the file does not say is 1024. False:
+ * the contract lacks more than numbers; err says what. */
+bool patch_contract(struct task *task, struct arena *arena, const struct intake *in,
+    struct intake *whole, const char *path, struct err *err);
 
 /* Sets p->why, and returns false. */
 bool patcher_refuse(struct patcher *p, const char *format, ...)

@@ -116,13 +116,14 @@ static void add_scratch(
 bool relaunch_read(struct relaunch *l)
 {
     struct patcher *p = l->p;
-    struct intake *in = &p->set->in;
+    const struct intake *in = &p->set->in;
+    struct intake whole;
     struct task contract;
     struct err err;
 
     scope_names_init(&l->scope, p, 0);
     l->scope.contract = true;
-    if (!patch_contract(&contract, p->arena, in, in->path, &err))
+    if (!patch_contract(&contract, p->arena, in, &whole, in->path, &err))
         return patcher_refuse(p, "the task's launch cannot be read again: %s", err.text);
     if (!read_launches(l, l->old, &l->nr_old, &contract.plan, &p->set->decls) ||
         !read_launches(l, l->new_, &l->nr_new, p->plan, &p->decls))

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "core/expr.h"
+#include "intake/eval/interp.h"
 #include "intake/syntax/spelling.h"
 
 #include <inttypes.h>
@@ -56,14 +57,22 @@ static const char *meaning(struct scope_names *scope, const char *source)
 {
     struct resolver *resolver = &scope->p->set->resolver;
     struct arena *arena = scope->p->arena;
+    const struct interp_launch *launch = NULL;
     struct str out = {0};
     struct toks toks;
-    const char *text = NULL;
 
+    for (unsigned i = 0; i < INTAKE_MAX_LAUNCHES && resolver->seen[i]; i++)
+        if (resolver->launched[i] == scope->at)
+            launch = resolver->seen[i];
     if (!toks_lex(&toks, arena, source, strlen(source)))
         return NULL;
-    if (resolver_known_integer(resolver, (struct tok_range){&toks, 0, toks.nr}, scope->at, &out))
-        text = spelling_dense(arena, spelling_tidy(arena, str_text(&out)));
+    const struct interp_value v =
+        interp_in_scope(resolver->interp, launch, (struct tok_range){&toks, 0, toks.nr});
+    const struct said *said = interp_said(resolver->interp, &v);
+    const char *text = said && resolver_write(resolver, said, true, &out)
+                           ? spelling_dense(arena, spelling_tidy(arena, str_text(&out)))
+                           : NULL;
+
     str_finish(&out);
     return text;
 }

@@ -14,7 +14,8 @@ struct decl {
     unsigned open, body; /* of a function: the tokens `(` and `{`; body 0: none */
     bool is_kernel, is_device, is_host; /* as written */
     bool keep;
-    bool is_twin; /* the text has the same declaration already: it is never kept */
+    const struct toks *toks; /* of a lambda that a macro makes; NULL: the file's */
+    bool is_twin;            /* the text has the same declaration already: it is never kept */
 };
 
 struct container {

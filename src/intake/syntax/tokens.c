@@ -350,6 +350,15 @@ bool tok_assigns(const struct tok *t)
     return str_among(t->text, ops);
 }
 
+/* The `>` of f<a, b>(...), where token i is its `<`; i: token i begins no such list. */
+static unsigned past_list(const struct toks *toks, unsigned i, unsigned to)
+{
+    const bool may = i > 0 && tok_is(&toks->tok[i], "<") && toks->tok[i - 1].kind == TOK_NAME;
+    const unsigned close = may ? toks_angle(toks, i, to) : 0;
+
+    return close && close + 1 < to && tok_is(&toks->tok[close + 1], "(") ? close : i;
+}
+
 unsigned toks_find(const struct toks *toks, unsigned from, unsigned to, const char *text)
 {
     for (unsigned i = from; i < to; i++) {
@@ -357,6 +366,8 @@ unsigned toks_find(const struct toks *toks, unsigned from, unsigned to, const ch
 
         if (tok_is(t, text))
             return i;
+        if (text[0] == ',')
+            i = past_list(toks, i, to);
         if (t->match > i && t->match < to)
             i = t->match;
     }
@@ -448,6 +459,8 @@ unsigned tok_range_split(struct tok_range range, struct tok_range *parts, unsign
             start = i + 1;
         } else if (t->match > i && t->match < range.to) {
             i = t->match;
+        } else if (i < range.to) {
+            i = past_list(range.toks, i, range.to);
         }
     }
     return nr;

@@ -1,7 +1,6 @@
-/* Owns the tests of intake's syntax: tokens, number literals, casts, spellings, #include lines. */
+/* Owns the tests of intake's syntax: tokens, number literals, spellings, #include lines. */
 #include "base/arena.h"
 #include "base/mem.h"
-#include "intake/syntax/cast.h"
 #include "intake/syntax/decls.h"
 #include "intake/syntax/headers.h"
 #include "intake/syntax/literal.h"
@@ -115,26 +114,6 @@ static void test_literals(void **state)
     assert_true(n.integer == UINT64_MAX);
 }
 
-static void test_casts(void **state)
-{
-    static const struct {
-        const char *text;
-        bool is_type;
-    } known[] = {{"float", true}, {"unsigned long", true}, {"const float *", true},
-        {"std::size_t", true}, {"n", false}, {"n * 2", false}, {"float x", false}, {"", false}};
-
-    for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-        const struct toks toks = tokens_of(known[i].text);
-
-        assert_int_equal(cast_is_type(&toks, 0, toks.nr), known[i].is_type);
-    }
-    const struct toks toks = tokens_of("static_cast reinterpret_cast const_cast dynamic_cast");
-
-    for (unsigned i = 0; i < toks.nr; i++)
-        assert_int_equal(cast_is_named(&toks.tok[i]), i < 3);
-}
-
-/* The type of C for an element type has that element type. */
 static void test_c_types(void **state)
 {
     static const char *const elems[] = {"f64", "f32", "f16", "bf16", "e4m3", "e5m2", "i64", "i32",
@@ -182,7 +161,6 @@ int main(void)
         cmocka_unit_test(test_split),
         cmocka_unit_test(test_angles),
         cmocka_unit_test(test_literals),
-        cmocka_unit_test(test_casts),
         cmocka_unit_test(test_c_types),
         cmocka_unit_test(test_spellings),
         cmocka_unit_test(test_includes),

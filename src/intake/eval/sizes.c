@@ -1,0 +1,217 @@
+/* Owns the sizes of a contract: the names that numbers get, and expressions over them. */
+#include "intake/eval/resolver.h"
+
+#include "core/expr.h"
+#include "core/task.h"
+#include "intake/eval/said.h"
+
+#include <string.h>
+
+bool resolver_evaluate(struct resolver *resolver, const char *text, int64_t *value)
+{
+    struct binding bindings[INTAKE_MAX_SIZES];
+    struct env env = {bindings, 0};
+    struct err err = {0};
+
+    for (unsigned i = 0; i < resolver->nr_sizes; i++)
+        if (resolver->sizes[i].known)
+            bindings[env.nr++] =
+                (struct binding){resolver->sizes[i].name, resolver->sizes[i].value};
+    const struct expr *e = expr_parse(resolver->arena, text, strlen(text), &err);
+    return e && expr_eval(e, &env, value, &err);
+}
+
+const struct size *resolver_size(const struct resolver *resolver, const char *name)
+{
+    for (unsigned i = 0; i < resolver->nr_sizes; i++)
+        if (strcmp(resolver->sizes[i].name, name) == 0)
+            return &resolver->sizes[i];
+    return NULL;
+}
+
+/* The size of that value, with a fresh spelling where another one has the name. make false: only
+ * one that is there. NULL: there is none, or there are too many. */
+static const char *as_size(struct resolver *resolver, const char *name, int64_t value, bool known,
+    unsigned line, bool make)
+{
+    if (task_reserves(name))
+        name = arena_printf(resolver->arena, "%s_", name);
+    for (unsigned i = 0; i < resolver->nr_arrays; i++)
+        if (strcmp(resolver->arrays[i], name) == 0) { /* shape[dim] beside the array shape */
+            name = arena_printf(resolver->arena, "%s_value", name);
+            break;
+        }
+    const char *spelling = name;
+
+    for (unsigned n = 2; resolver_size(resolver, spelling); n++) {
+        const struct size *old = resolver_size(resolver, spelling);
+
+        if (old->value == value && old->known == known)
+            return spelling;
+        spelling = arena_printf(resolver->arena, "%s%u", name, n);
+    }
+    if (!make || resolver->nr_sizes == INTAKE_MAX_SIZES)
+        return NULL;
+    resolver->sizes[resolver->nr_sizes++] = (struct size){spelling, value, known, line};
+    return spelling;
+}
+
+/* A name without what a size's name may not have: cfg.n is cfg_n, sizes[0] is sizes_0. */
+static const char *clean_name(struct resolver *resolver, const char *name)
+{
+    struct str clean = {0};
+
+    for (const char *p = name; *p; p++) /* cfg.n, sizes[0] */
+        if (str_word_char(*p))
+            str_add_char(&clean, *p);
+        else if (clean.len && clean.text[clean.len - 1] != '_')
+            str_add_char(&clean, '_');
+    while (clean.len > 1 && clean.text[clean.len - 1] == '_')
+        clean.text[--clean.len] = 0;
+    name = arena_strdup(resolver->arena, clean.len ? str_text(&clean) : "size");
+    str_finish(&clean);
+    return name;
+}
+
+const char *resolver_unknown(struct resolver *resolver, const char *name, unsigned line)
+{
+    return as_size(resolver, clean_name(resolver, name), 0, false, line, true);
+}
+
+/* ---- what device code needs ---- */
+
+/* The function has a parameter or a variable of that name. */
+static bool is_own(const struct resolver *resolver, const struct decl *fn, const char *name)
+{
+    const struct toks *toks = resolver->toks;
+    struct tok_range whole;
+
+    for (unsigned i = toks_name(toks, name, fn->from); i < fn->to; i = toks_again(toks, i, fn->to))
+        if ((toks->tok[i - 1].kind == TOK_NAME || tok_is(&toks->tok[i - 1], "*")) &&
+            (tok_is(&toks->tok[i + 1], "=") || tok_is(&toks->tok[i + 1], "[")) &&
+            !tok_is(&toks->tok[i - 1], "return"))
+            return true;
+    return resolver_param(resolver, fn, name, &whole) >= 0;
+}
+
+bool resolver_device_uses(const struct resolver *resolver, const char *name)
+{
+    for (unsigned i = 0; i < resolver->decls->nr; i++) {
+        const struct decl *d = &resolver->decls->decl[i];
+
+        if (d->kind != DECL_FUNCTION || !d->keep)
+            continue;
+        for (unsigned t = d->from; t < d->to; t++)
+            if (tok_is(&resolver->toks->tok[t], name) && !is_own(resolver, d, name))
+                return true;
+    }
+    return false;
+}
+
+/* Something else that is kept at the top level has the name: a table, a type, a macro. The values
+ * of an enum are kept together. */
+static bool kept_beside(const struct resolver *resolver, const struct decl *self, const char *name)
+{
+    for (unsigned i = 0; i < resolver->decls->nr; i++) {
+        const struct decl *d = &resolver->decls->decl[i];
+
+        if ((d == self && !tok_is(&resolver->toks->tok[d->from], "enum")) || !d->keep ||
+            d->kind == DECL_FUNCTION || d->kind == DECL_DIRECTIVE)
+            continue;
+        for (unsigned t = d->from; t < d->to; t++)
+            if (tok_is(&resolver->toks->tok[t], name))
+                return true;
+    }
+    for (unsigned m = 0; m < resolver->nr_macros; m++)
+        if (toks_name(&resolver->macros[m].toks, name, 0) < resolver->macros[m].toks.nr)
+            return true;
+    return false;
+}
+
+/* The name is a constant or a value of an enum that stands at the top level and that device code
+ * needs. Where a kernel only has a parameter or a variable of that name, the constant is kept too,
+ * but not needed. */
+static bool stands_kept(const struct resolver *resolver, const char *name, unsigned at)
+{
+    const struct decl *d = decls_at(resolver->decls, at);
+
+    return d && d->kind != DECL_FUNCTION && d->keep &&
+           (resolver_device_uses(resolver, name) || kept_beside(resolver, d, name));
+}
+
+/* ---- expressions ---- */
+
+static int level_of(const char *op)
+{
+    static const char *const levels[] = {
+        "?:", "||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / % real/"};
+    enum { NR = sizeof(levels) / sizeof(*levels) };
+
+    for (int level = 0; level < NR; level++)
+        if (str_find_word(levels[level], levels[level] + strlen(levels[level]), op, strlen(op)))
+            return level;
+    return NR;
+}
+
+/* An expression while it is written. */
+struct sizes_writer {
+    struct resolver *resolver;
+    struct str *out;
+    bool fixed, ok;
+};
+
+static void write_name(struct sizes_writer *w, const struct said_name *n)
+{
+    struct resolver *resolver = w->resolver;
+    const bool number =
+        !n->text || (n->known && (n->is_macro ? resolver_device_uses(resolver, n->text)
+                                              : stands_kept(resolver, n->text, n->at)));
+    const char *size = number ? NULL
+                              : as_size(resolver, clean_name(resolver, n->text), n->value, n->known,
+                                    n->line, !w->fixed || !n->known);
+
+    if (size)
+        str_add(w->out, size);
+    else
+        str_addf(w->out, "%lld", (long long)n->value);
+    w->ok = w->ok && (size || n->known || !n->text);
+}
+
+static void write_said(struct sizes_writer *w, const struct said *s, int least)
+{
+    const int level = s->op ? level_of(s->op) : 0;
+    const bool call = s->op && str_word_char(s->op[0]), choice = s->op && s->op[0] == '?';
+    const bool inner = s->op && !call && level < least;
+
+    if (s->name) {
+        write_name(w, s->name);
+    } else if (!s->op) {
+        str_addf(w->out, s->number < 0 ? "(%lld)" : "%lld", (long long)s->number);
+    } else if (call) {
+        str_addf(w->out, "%s(", s->op);
+        write_said(w, s->of[0], 0);
+        str_add(w->out, ", ");
+        write_said(w, s->of[1], 0);
+        str_add_char(w->out, ')');
+    } else {
+        str_add(w->out, inner ? "(" : "");
+        write_said(w, s->of[0], level + choice);
+        str_add(w->out, choice ? "?" : s->op);
+        /* a sum in a sum and a product in a product need no parentheses */
+        write_said(w, s->of[1],
+            level + !(s->of[1]->op && strcmp(s->of[1]->op, s->op) == 0 && strchr("+*", s->op[0])));
+        if (choice) {
+            str_add_char(w->out, ':');
+            write_said(w, s->of[2], level);
+        }
+        str_add(w->out, inner ? ")" : "");
+    }
+}
+
+bool resolver_write(struct resolver *resolver, const struct said *said, bool fixed, struct str *out)
+{
+    struct sizes_writer w = {resolver, out, fixed, true};
+
+    write_said(&w, said, 0);
+    return w.ok;
+}
