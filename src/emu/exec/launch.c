@@ -457,9 +457,7 @@ static void end_block(struct block_worker *k, uint64_t i, bool ok)
     struct exec *x = k->exec;
     k->block.ended = ok && k->fault.verdict == VERDICT_OK;
     tell_end(k);
-    if (ok || k->fault.verdict == VERDICT_OK)
-        return;
-    if (exec_note(k)) /* the other blocks may go on */
+    if (ok || k->fault.verdict == VERDICT_OK || exec_note(k)) /* the other blocks may go on */
         return;
     if (k->first.verdict == VERDICT_OK || i < k->first_at) {
         k->first = k->fault;
