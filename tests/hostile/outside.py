@@ -228,13 +228,26 @@ def lists_of_rubbish(bench):
 
 # --- signals ---
 
+def has_nodes(database):
+    """How many nodes a database has that may not be there yet."""
+    try:
+        opened = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+        try:
+            return opened.execute("SELECT count(*) FROM node").fetchone()[0]
+        finally:
+            opened.close()
+    except sqlite3.Error:
+        return 0
+
+
 @case(30)
 def interrupts_of_a_search(bench):
     """Ctrl-C and SIGTERM end a search within a second, and what was found is kept."""
     for number in (signal.SIGINT, signal.SIGTERM):
         bench.kernel("matmul.cu")
         process = bench.start("matmul.cu", "--budget", "5000", "--window", "5000", "-q", "--device", "emu")
-        time.sleep(3)
+        while has_nodes(bench.path("matmul.keet.db")) < 2 and process.poll() is None:
+            time.sleep(0.1)
         process.send_signal(number)
         begun = time.monotonic()
         bench.end(process, status=0)
