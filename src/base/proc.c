@@ -227,6 +227,7 @@ static void keep_group(const struct child_job *job, pid_t parent)
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
     limit(RLIMIT_CORE, 0);
+    signal(SIGTERM, SIG_DFL);
     if (WIFSIGNALED(status))
         raise(WTERMSIG(status));
     _exit(pid < 0 ? 127 : WEXITSTATUS(status));

@@ -57,6 +57,11 @@ host("loops_for_ever", 40, "    while (1)\n        n = n * 3 + 1;\n")
 host("counts_for_ever", 40, "    for (long k = 0; k >= 0; k++)\n        n = (int)(n + k % 2 - k % 2);\n")
 host("goes_back", 40, "again:\n    n++;\n    if (n != 7)\n        goto again;\n")
 host("loops_in_loops", 40, lambda: "".join(f"    for (int k{i} = 0; k{i} < 1000000; k{i}++)\n" for i in range(50)) + "        n ^= 1;\n")
+host("constants_of_constants", 40, "    n = A::m0;\n", lambda: "struct A {" + "".join(
+    f" static constexpr int m{i} = A::m{i + 1} + A::m{i + 1};" for i in range(60)) + " static constexpr int m60 = 1; };\n")
+host("switch_on_a_pointer", 20, "    int how = outside();\n    switch (how) { case 1: scale<<<1, 64>>>(how, y, n); }\n")
+host("launchers_by_hundreds", 40, "    return 0;\n", lambda: "".join(
+    f"void f{i}(int n) {{ while (1) n = n * 3 + 1; nothing<<<1, 32>>>(n); }}\n" for i in range(1000)))
 host("launches_for_ever", 40, "    for (;;)\n        scale<<<n / 64, 64>>>(x, y, n);\n")
 host("launches_by_thousands", 60, "    scale<<<n / 64, 64>>>(x, y, n);\n" * 20000)
 host("allocates_all", 40, "    cudaMalloc(&x, 1ull << 62);\n    cudaMalloc(&y, (size_t)-1);\n")

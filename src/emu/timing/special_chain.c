@@ -91,15 +91,18 @@ static bool serves(const struct register_flow *f, const struct inst_info *info)
 static void narrow(struct register_flow *f, const bool *special, bool *chain)
 {
     const struct program *program = f->program;
-    bool changed = true;
+    bool changed = true, forward = false;
 
-    while (changed) {
+    /* From both ends in turn, so that what hangs on a long chain does not take a round for each of
+     * its links. */
+    for (; changed; forward = !forward) {
         changed = false;
         memset(f->outside, 0, program->nr_regs * sizeof(*f->outside));
         for (uint32_t pc = 0; pc < program->nr_insts; pc++)
             for (unsigned i = 0; !chain[pc] && i < program->info[pc].nr_sources; i++)
                 f->outside[program->info[pc].source[i]] = true;
-        for (uint32_t pc = program->nr_insts; pc-- > 0;) {
+        for (uint32_t k = 0; k < program->nr_insts; k++) {
+            const uint32_t pc = forward ? k : program->nr_insts - 1 - k;
             const struct inst_info *info = &program->info[pc];
 
             if (!chain[pc] || special[pc] || serves(f, info) || follows(f, info, chain))
@@ -116,12 +119,14 @@ static void narrow(struct register_flow *f, const bool *special, bool *chain)
 static void connect(const struct register_flow *f, const bool *special, bool *chain)
 {
     const struct program *program = f->program;
-    bool *with = xcalloc(program->nr_insts + 1, sizeof(*with)), changed = true;
+    bool *with = xcalloc(program->nr_insts + 1, sizeof(*with)), changed = true, forward = true;
 
     memcpy(with, special, program->nr_insts * sizeof(*with));
-    while (changed) {
+    for (; changed; forward = !forward) {
         changed = false;
-        for (uint32_t pc = 0; pc < program->nr_insts; pc++)
+        for (uint32_t k = 0; k < program->nr_insts; k++) {
+            const uint32_t pc = forward ? k : program->nr_insts - 1 - k;
+
             for (unsigned i = 0; chain[pc] && i < program->info[pc].nr_sources; i++) {
                 const uint32_t reg = program->info[pc].source[i], from = f->writer[reg];
 
@@ -129,6 +134,7 @@ static void connect(const struct register_flow *f, const bool *special, bool *ch
                     continue;
                 with[pc] = with[from] = changed = true;
             }
+        }
     }
     memcpy(chain, with, program->nr_insts * sizeof(*with));
     free(with);

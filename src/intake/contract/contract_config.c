@@ -5,7 +5,7 @@
 
 const char *contract_text(struct contract_builder *b, const struct interp_value *v, bool fixed)
 {
-    const struct said *said = interp_said(b->interp, v);
+    const struct said *said = said_whole(b->arena, interp_said(b->interp, v), false);
     const unsigned nr_sizes = b->resolver->nr_sizes;
     struct str out = {0};
     int64_t value, number = 0;

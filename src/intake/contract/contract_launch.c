@@ -205,8 +205,9 @@ static void pointer_arg(
     struct array *a = contract_array(b, p, v, l->seen->names[i]);
 
     if (!a && !null && toks_find(arg.toks, arg.from, arg.to, "+") == arg.to)
-        a = contract_unknown_array(
-            b, v->said && v->said->name ? v->said->name->text : p->name, p, l->site->line);
+        a = contract_unknown_array(b,
+            v->said && v->said->name && v->said->name->text ? v->said->name->text : p->name, p,
+            l->site->line);
     l->arrays[i] = a;
     if (null && p->may_be_null) {
         str_add_char(args, '0');

@@ -179,6 +179,9 @@ const char *contract_texture(struct launching *l, unsigned i, struct str *args)
             arena_printf(b->arena, "%s_%s", texel.name, names[texels.nr]), texels.line);
     if (texels.nr != fetch.nr_dims)
         return "it has other extents than the fetches through it";
+    for (unsigned d = 0; d < texels.nr && !a; d++)
+        if (!texels.size[d])
+            return "there are too many sizes";
     if (floats && !texels.type)
         texels.type = strpbrk(texel.type, "4") ? "uchar4" : "unsigned char";
     a = a ? a

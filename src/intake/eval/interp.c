@@ -448,11 +448,13 @@ bool interp_main(struct interp *ip, const char *const *args, unsigned nr_args, b
 
 bool interp_launchers(struct interp *ip)
 {
+    const unsigned most = 4 * INTERP_MAX_STEPS; /* of all of them, and to look for them */
     const struct decl *fn;
 
     argument_vector(ip, NULL, 0, false);
     ip->endless = true;
-    for (unsigned n = 0; ip->nr_launches == 0 && (fn = interp_launcher(ip, n)) != NULL; n++) {
+    for (unsigned n = 0, taken = 0;
+         ip->nr_launches == 0 && taken < most && (fn = interp_launcher(ip, n)) != NULL; n++) {
         const struct decl *type = decls_at(ip->resolver->decls, fn->from);
         struct interp_value self = {0};
 
@@ -467,6 +469,7 @@ bool interp_launchers(struct interp *ip)
             nr = made ? MAX_GIVEN : nr;
         }
         interp_call(ip, fn, NULL, 0, self.object, NULL, NULL);
+        taken += ip->steps + ip->resolver->toks->nr / 64;
     }
     return ip->nr_launches > 0;
 }

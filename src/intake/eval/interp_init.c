@@ -18,6 +18,9 @@ static void init_vector(struct interp *ip, struct interp_slot *slot, const struc
     const struct type *to = slot->type->to;
     unsigned each = interp_sizeof(ip, to);
     struct interp_value first = nr ? interp_evaluate(ip, args[0]) : interp_int(0);
+
+    if (first.kind == VALUE_REAL && !braces) /* a number of elements: v(1e6) */
+        first = interp_convert(ip, first, interp_type_named(ip, "long"));
     bool device = strstr(slot->type->text, "device_vector") != NULL;
 
     if (nr && first.kind == VALUE_MEMORY && nr == 1 && !device) {

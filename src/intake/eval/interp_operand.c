@@ -319,10 +319,13 @@ static struct interp_value static_member(struct interp *ip, const char *name, co
     const struct toks *toks = ip->resolver->toks;
 
     for (unsigned i = type && type->decl ? type->decl->from : toks->nr;
-         i < toks->nr && i < type->decl->to; i++)
+         i < toks->nr && i < type->decl->to && !ip->stopped; i++) {
         if (tok_is(&toks->tok[i], member) && tok_is(&toks->tok[i + 1], "="))
             return interp_evaluate(
                 ip, (struct tok_range){toks, i + 2, toks_find(toks, i, type->decl->to, ";")});
+        if ((i & 7) == 0)
+            interp_step(ip);
+    }
     return (struct interp_value){0};
 }
 
@@ -439,10 +442,11 @@ struct interp_value interp_tensor(struct interp *ip, struct interp_operand *o)
         m = interp_memory(ip, -1, true);
         m->name = o->path;
         m->is_tensor = true;
-        m->said = said_named(
-            ip->arena, (struct said_name){.text = arena_printf(ip->arena, "%s_numel", o->path),
-                           .at = ip->at,
-                           .line = m->line});
+        m->said = said_named(ip->arena,
+            (struct said_name){
+                .text = arena_printf(ip->arena, "%s_numel", o->path ? o->path : "tensor"),
+                .at = ip->at,
+                .line = m->line});
     }
     if (o->slot)
         o->slot->tensor = m;

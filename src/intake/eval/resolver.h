@@ -32,6 +32,8 @@ struct size { /* a number that has a name in the contract */
     int64_t value;
     bool known; /* false: the file does not say the number, and the user must */
     unsigned line;
+    const struct interp_slot *slot; /* of a variable */
+    unsigned at;                    /* the token that gave it the number */
 };
 
 struct macro {

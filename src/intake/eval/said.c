@@ -79,10 +79,11 @@ static const struct said *without_rest(struct arena *arena, const struct said *b
         if ((part = without_rest(arena, a, each)) != NULL)
             return is_number(part, 1) ? b : said_of(arena, "*", part, b, NULL);
     }
-    if ((bytes->op[0] == '+' || bytes->op[0] == '-') && without_rest(arena, b, each) &&
-        (part = without_rest(arena, a, each)) != NULL)
-        return said_of(arena, bytes->op, part, without_rest(arena, b, each), NULL);
-    return NULL;
+    const bool sum = bytes->op[0] == '+' || bytes->op[0] == '-';
+    const struct said *right = sum ? without_rest(arena, b, each) : NULL;
+
+    part = right ? without_rest(arena, a, each) : NULL;
+    return part ? said_of(arena, bytes->op, part, right, NULL) : NULL;
 }
 
 const struct said *said_share(struct arena *arena, const struct said *bytes, unsigned each)

@@ -29,10 +29,18 @@ const struct size *resolver_size(const struct resolver *resolver, const char *na
     return NULL;
 }
 
-/* The size of that value, with a fresh spelling where another one has the name. make false: only
- * one that is there. NULL: there is none, or there are too many. */
-static const char *as_size(struct resolver *resolver, const char *name, int64_t value, bool known,
-    unsigned line, bool make)
+/* Whether the size is of that value. A variable that got another number that nothing gives is
+ * another size. */
+static bool is_same(const struct size *old, const struct said_name *n)
+{
+    return old->value == n->value && old->known == n->known &&
+           (n->known || !n->slot || old->slot != n->slot || old->at == n->at);
+}
+
+/* The size of what a number is called, with a fresh spelling where another one has the name. make
+ * false: only one that is there. NULL: there is none, or there are too many. */
+static const char *as_size(
+    struct resolver *resolver, const char *name, const struct said_name *n, bool make)
 {
     if (task_reserves(name))
         name = arena_printf(resolver->arena, "%s_", name);
@@ -43,16 +51,19 @@ static const char *as_size(struct resolver *resolver, const char *name, int64_t 
         }
     const char *spelling = name;
 
-    for (unsigned n = 2; resolver_size(resolver, spelling); n++) {
-        const struct size *old = resolver_size(resolver, spelling);
-
-        if (old->value == value && old->known == known)
+    for (unsigned i = 2; resolver_size(resolver, spelling); i++) {
+        if (is_same(resolver_size(resolver, spelling), n))
             return spelling;
-        spelling = arena_printf(resolver->arena, "%s%u", name, n);
+        spelling = arena_printf(resolver->arena, "%s%u", name, i);
     }
     if (!make || resolver->nr_sizes == INTAKE_MAX_SIZES)
         return NULL;
-    resolver->sizes[resolver->nr_sizes++] = (struct size){spelling, value, known, line};
+    resolver->sizes[resolver->nr_sizes++] = (struct size){.name = spelling,
+        .value = n->value,
+        .known = n->known,
+        .line = n->line,
+        .slot = n->slot,
+        .at = n->at};
     return spelling;
 }
 
@@ -75,7 +86,7 @@ static const char *clean_name(struct resolver *resolver, const char *name)
 
 const char *resolver_unknown(struct resolver *resolver, const char *name, unsigned line)
 {
-    return as_size(resolver, clean_name(resolver, name), 0, false, line, true);
+    return as_size(resolver, clean_name(resolver, name), &(struct said_name){.line = line}, true);
 }
 
 /* ---- what device code needs ---- */
@@ -141,6 +152,16 @@ static bool stands_kept(const struct resolver *resolver, const char *name, unsig
 
 /* ---- expressions ---- */
 
+static bool has_operator(const char *list, const char *op)
+{
+    const size_t len = strlen(op);
+
+    for (const char *at = list; (at = strstr(at, op)) != NULL; at += len)
+        if ((at == list || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
+            return true;
+    return false;
+}
+
 static int level_of(const char *op)
 {
     static const char *const levels[] = {
@@ -148,7 +169,7 @@ static int level_of(const char *op)
     enum { NR = sizeof(levels) / sizeof(*levels) };
 
     for (int level = 0; level < NR; level++)
-        if (str_find_word(levels[level], levels[level] + strlen(levels[level]), op, strlen(op)))
+        if (has_operator(levels[level], op))
             return level;
     return NR;
 }
@@ -166,9 +187,8 @@ static void write_name(struct sizes_writer *w, const struct said_name *n)
     const bool number =
         !n->text || (n->known && (n->is_macro ? resolver_device_uses(resolver, n->text)
                                               : stands_kept(resolver, n->text, n->at)));
-    const char *size = number ? NULL
-                              : as_size(resolver, clean_name(resolver, n->text), n->value, n->known,
-                                    n->line, !w->fixed || !n->known);
+    const char *size =
+        number ? NULL : as_size(resolver, clean_name(resolver, n->text), n, !w->fixed || !n->known);
 
     if (size)
         str_add(w->out, size);

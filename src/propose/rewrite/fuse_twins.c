@@ -46,6 +46,16 @@ static bool is_plain_line(const struct twin_launches *t, unsigned launch)
     return !source_line_continues(t->in, line) && !strstr(text, "cluster");
 }
 
+/* Constants that a function beside the kernel reads are none of these. */
+static bool has_variables_of_others(const struct node *function)
+{
+    for (const struct node *n = function; n; n = node_next(function, n))
+        if (n->kind == NODE_NAME && n->decl && n->decl->kind == NODE_VAR &&
+            !node_within(n->decl, function) && (function->is_kernel || !n->decl->type.is_const))
+            return true;
+    return false;
+}
+
 /* Whether the kernel changes nothing but its own variables and what its parameters point to, and
  * blocks along z are free. What it calls is read as text. */
 static bool kernel_fits(const struct twin_launches *t)
@@ -56,22 +66,38 @@ static bool kernel_fits(const struct twin_launches *t)
         (strstr(t->in->source, "__device__") &&
             (strstr(t->in->source, "blockIdx.z") || strstr(t->in->source, "gridDim.z"))))
         return false;
-    for (const struct node *n = function; n; n = node_next(function, n))
-        if (n->kind == NODE_NAME && n->decl && n->decl->kind == NODE_VAR &&
-            !node_within(n->decl, function))
+    for (const struct node *f = t->in->tree->root->child; f; f = f->next)
+        if (f->kind == NODE_FUNCTION && (f == function || !f->is_kernel) &&
+            has_variables_of_others(f))
             return false;
     return true;
 }
 
-/* Whether no array that one of them may write is given to the other. */
+static bool holds_array(const struct launch_arg *arg)
+{
+    return arg->kind == ARG_ARRAY || arg->kind == ARG_TEXTURE || arg->kind == ARG_TENSOR_MAP;
+}
+
+/* Whether the kernel may write the array by that argument. */
+static bool may_write(const struct twin_launches *t, const struct launch *launch, unsigned arg)
+{
+    return launch->args[arg].kind != ARG_ARRAY ||
+           node_writes(t->function->body, function_param(t->function, arg));
+}
+
+/* Whether no array that one of them may write is given to the other, in any part. */
 static bool are_apart(const struct twin_launches *t)
 {
-    for (unsigned i = 0; i < t->lines[0].nr_args; i++)
-        for (unsigned k = 0; k < t->lines[1].nr_args; k++) {
-            const struct task_array *a = rewrite_array(t->in, t->launch, i);
-            if (a && a == rewrite_array(t->in, t->launch + 1, k) && a->role != ROLE_IN &&
-                (node_writes(t->function->body, function_param(t->function, i)) ||
-                    node_writes(t->function->body, function_param(t->function, k))))
+    const struct launch *a = &t->in->plan->launches[t->launch], *b = a + 1;
+    for (unsigned i = 0; i < a->nr_args; i++)
+        for (unsigned k = 0; k < b->nr_args; k++) {
+            const struct launch_arg *one = &a->args[i], *other = &b->args[k];
+            if (one->kind == ARG_STRUCT || other->kind == ARG_STRUCT)
+                return false;
+            if (!holds_array(one) || !holds_array(other) || strcmp(one->name, other->name) != 0)
+                continue;
+            const struct task_array *array = task_find_array(t->in->task, t->in->plan, one->name);
+            if ((!array || array->role != ROLE_IN) && (may_write(t, a, i) || may_write(t, b, k)))
                 return false;
         }
     return true;
@@ -127,6 +153,9 @@ bool fuse_twins(const struct rewrite_in *in, unsigned launch, struct rewrite_out
     for (unsigned i = 0; i < 2; i++)
         if (!launch_line_read(in, launch + i, &t.lines[i], out) || !is_plain_line(&t, launch + i))
             return refuse(&t, "a launch line that is not understood");
+    const struct launch *launches = &in->plan->launches[launch];
+    if (strcmp(launches[0].kernel, launches[1].kernel) != 0)
+        return refuse(&t, "kernels of other template arguments");
     if (!same_shape(&t))
         return refuse(&t, "their grids differ, or go along z");
     if (!kernel_fits(&t))

@@ -51,6 +51,18 @@ static void test_program(void **state)
     assert_null(r.output);
 }
 
+/* Its keeper, which SIGTERM tells of our death, ends as the program does. */
+static void test_program_that_is_terminated(void **state)
+{
+    struct proc_result r;
+
+    (void)state;
+    run("kill -TERM $$", &loose, &r);
+    assert_int_equal(r.end, PROC_SIGNALLED);
+    assert_int_equal(r.status, SIGTERM);
+    proc_result_finish(&r);
+}
+
 static void test_program_that_is_not(void **state)
 {
     static const char *const argv[] = {"keet-no-such-program", NULL};
@@ -311,6 +323,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_program),
+        cmocka_unit_test(test_program_that_is_terminated),
         cmocka_unit_test(test_program_that_is_not),
         cmocka_unit_test(test_body),
         cmocka_unit_test(test_deadline_takes_the_group),

@@ -95,6 +95,7 @@ static void test_expressions(void **state)
         {"", "int n = argc > 1 ? atoi(argv[1]) : 512; use<<<1, 1>>>(n);", "n"},
         {"", "int n = 1; for (int i = 0; i < 7; i++) n *= 2; use<<<1, 1>>>(n);", "n"},
         {"", "int a = 6, b = 2; use<<<1, 1>>>(a - (b - 1) + a / (b * 3));", "a-(b-1)+a/(b*3)"},
+        {"", "std::vector<float> x(1e3); use<<<1, 1>>>(x.size());", "1000"},
         {"", "use<<<1, 1>>>(\"text\");", NULL}, {"", "use<<<1, 1>>>(1.5);", NULL}};
 
     (void)state;
@@ -110,8 +111,35 @@ static void test_unknown(void **state)
     expect_said("", "use<<<1, 1>>>(config.width / 2);", false, "config_width/2");
     expect_said("void run(int n) { use<<<1, 1>>>(n + 1); }", "return 0;", true, "n+1");
     expect_said("void run(T x) { use<<<1, 1>>>(x.size(0) * 2); }", "return 0;", true, "x_size0*2");
+    expect_said("", "int n = outside(); use<<<1, 1>>>((n ^ 5) & (n | 8));", false, "(n^5)&(n|8)");
     expect_said("void run(int how) { switch (how) { case 3: use<<<1, 1>>>(how); } }", "return 0;",
         true, "3");
+}
+
+/* A variable that gets another number which nothing gives is another size. */
+static void test_set_anew(void **state)
+{
+    struct file f;
+    struct str out = {0};
+
+    (void)state;
+    read_file(&f,
+        "__global__ void k(float *x, int n) {}\nint main() { int n = outside(); float *x;\n"
+        "cudaMalloc(&x, n * 4); n = n * 2; k<<<n, 1>>>(x, n); }");
+    struct interp *ip = interp_create(f.arena, &f.resolver);
+
+    assert_true(interp_main(ip, NULL, 0, true));
+    const struct interp_launch *l = &ip->launches[0];
+
+    assert_true(
+        resolver_write(&f.resolver, said_share(f.arena, l->args[0].memory->said, 4), false, &out));
+    str_add_char(&out, ' ');
+    assert_true(resolver_write(&f.resolver, interp_said(ip, &l->args[1]), false, &out));
+    str_add_char(&out, ' ');
+    assert_true(resolver_write(&f.resolver, interp_said(ip, &l->dims[0][0]), false, &out));
+    assert_string_equal(str_text(&out), "n n2 n2");
+    str_finish(&out);
+    arena_destroy(f.arena);
 }
 
 /* A fixed text makes no size of a number that the file gives. */
@@ -149,6 +177,11 @@ static void test_shares(void **state)
     assert_string_equal(said_share(arena, n, 4)->op, "/");
     assert_null(said_of(arena, "*", four, four, NULL)); /* a number as such */
     assert_ptr_equal(said_of(arena, "+", n, said_number(arena, 0), NULL), n);
+    const struct said *sum = bytes; /* each part is looked at once */
+
+    for (unsigned i = 0; i < 23; i++)
+        sum = said_of(arena, "+", bytes, sum, NULL);
+    assert_int_equal(said_share(arena, sum, 4)->weight, 24);
     arena_destroy(arena);
 }
 
@@ -225,6 +258,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_expressions),
         cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_set_anew),
         cmocka_unit_test(test_fixed),
         cmocka_unit_test(test_shares),
         cmocka_unit_test(test_bound),

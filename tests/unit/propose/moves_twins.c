@@ -58,6 +58,14 @@ static void test_refused(void **state)
     static const char *const sources[] = {
         LAUNCHES(GRID("N") "(X, Y, N, M, 2)", GRID("N") "(Y, Z, N, M, 2)") KERNEL(INDEX),
         LAUNCHES(GRID("N") "(X, Y, N, M, 2)", GRID("N") "(W, Y, N, M, 2)") KERNEL(INDEX),
+        LAUNCHES(GRID("N") "(X, Y, N, M, 2)", GRID("N") "(Y + 0, Z, N, M, 2)") KERNEL(INDEX),
+        LAUNCHES(GRID("N") "(X, Y, N, M, 2)", GRID("N") "(W, Y + 0, N, M, 2)") KERNEL(INDEX),
+        LAUNCHES("<1>" GRID("N") "(X, Y, N, M, 2)",
+            "<2>" GRID("N") "(W, Z, N, M, 2)") "template <int T>\n" KERNEL(INDEX),
+        LAUNCHES(GRID("N") "(X, Y, N, M, 2)",
+            GRID("N") "(W, Z, N, M, 2)") "__device__ int calls;\n__device__ int call()\n{\n    "
+                                         "return "
+                                         "atomicAdd(&calls, 1);\n}\n" KERNEL(INDEX " + call() * 0"),
         LAUNCHES(GRID("N") "(X, Y, N, M, 2)", GRID("N + 64") "(W, Z, N, M, 2)") KERNEL(INDEX),
         LAUNCHES(GRID("N") "(X, Y, N, M, 2)", GRID("N") "(W, Z, N, M, 2)")
             KERNEL(INDEX " + blockIdx.z"),
@@ -65,8 +73,9 @@ static void test_refused(void **state)
             GRID("N") "(W, Z, N, M, 2)") "__device__ int calls;\n" KERNEL(INDEX
             " + (calls++) * 0")};
     static const char *const whys[] = {"one writes what the other has",
-        "one writes what the other has", "their grids differ", "blocks along z",
-        "variables of others"};
+        "one writes what the other has", "one writes what the other has",
+        "one writes what the other has", "of other template arguments", "variables of others",
+        "their grids differ", "blocks along z", "variables of others"};
     (void)state;
     for (unsigned i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
         struct bench *b = bench_begin("test.cu", sources[i], false);
