@@ -109,6 +109,8 @@ def main():
     parser.add_argument("--full", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
+    # Where a shell started the tests in the background, SIGINT is ignored, and programs would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="keet-hostile-cache-")
     unknown = set(options.names) - {one[0] for group in GROUPS for one in group.CASES}
     if unknown:
