@@ -209,20 +209,16 @@ void cluster_lanes_left(struct block_worker *k, struct warp *w, uint32_t gone)
 
 bool cluster_deadlock(struct block_worker *k)
 {
-    for (unsigned i = 0; i < k->nr_warps; i++) {
-        const struct warp *w = &k->warps[i];
-        for (unsigned s = 0; s < w->nr_splits; s++) {
-            if (w->splits[s].state != SPLIT_AT_CLUSTER)
-                continue;
-            exec_fault(k, VERDICT_FAULT, w->splits[s].pc,
-                "deadlock: warp %u of block (%u,%u,%u) waits at the barrier of its cluster, at "
-                "which %u of %u threads have arrived; the others never do",
-                w->index, k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2],
-                k->cluster->arrived, k->cluster->live);
-            return true;
-        }
-    }
-    return false;
+    const struct warp *w;
+    const struct warp_split *split = warp_waiting(k, SPLIT_AT_CLUSTER, &w);
+    if (!split)
+        return false;
+    exec_fault(k, VERDICT_FAULT, split->pc,
+        "deadlock: warp %u of block (%u,%u,%u) waits at the barrier of its cluster, at which %u of "
+        "%u threads have arrived; the others never do",
+        w->index, k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2], k->cluster->arrived,
+        k->cluster->live);
+    return true;
 }
 
 /* --- shared memory of other blocks --- */

@@ -173,19 +173,15 @@ bool flight_group(struct block_worker *k, struct warp *w, uint16_t s, const stru
 
 bool flight_deadlock(struct block_worker *k)
 {
-    for (unsigned i = 0; i < k->nr_warps; i++) {
-        const struct warp *w = &k->warps[i];
-        for (unsigned s = 0; s < w->nr_splits; s++) {
-            if (w->splits[s].state != SPLIT_AT_WGMMA)
-                continue;
-            exec_fault(k, VERDICT_FAULT, w->splits[s].pc - 1,
-                "warp %u of block (%u,%u,%u) waits for a wgmma that other warps of its warpgroup "
-                "never issue",
-                i, k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
-            return true;
-        }
-    }
-    return false;
+    const struct warp *w;
+    const struct warp_split *split = warp_waiting(k, SPLIT_AT_WGMMA, &w);
+    if (!split)
+        return false;
+    exec_fault(k, VERDICT_FAULT, split->pc - 1,
+        "warp %u of block (%u,%u,%u) waits for a wgmma that other warps of its warpgroup never "
+        "issue",
+        w->index, k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
+    return true;
 }
 
 void flight_start(struct warp *w)

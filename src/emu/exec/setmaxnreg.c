@@ -77,19 +77,15 @@ void registers_left(struct block_worker *k, struct warp *w)
 
 bool registers_deadlock(struct block_worker *k)
 {
-    for (unsigned i = 0; i < k->nr_warps; i++) {
-        const struct warp *w = &k->warps[i];
-        for (unsigned s = 0; s < w->nr_splits; s++) {
-            if (w->splits[s].state != SPLIT_AT_REGISTERS)
-                continue;
-            exec_fault(k, VERDICT_FAULT, w->splits[s].pc - 1,
-                "deadlock: warp %u of block (%u,%u,%u) has %u registers a thread and waits for %u; "
-                "the other warps of the block gave back too few: %u are spare, and the block was "
-                "launched with %u a thread",
-                i, k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2], w->registers,
-                w->splits[s].need, k->spare_registers, k->exec->run.launch->registers);
-            return true;
-        }
-    }
-    return false;
+    const struct warp *w;
+    const struct warp_split *split = warp_waiting(k, SPLIT_AT_REGISTERS, &w);
+    if (!split)
+        return false;
+    exec_fault(k, VERDICT_FAULT, split->pc - 1,
+        "deadlock: warp %u of block (%u,%u,%u) has %u registers a thread and waits for %u; the "
+        "other warps of the block gave back too few: %u are spare, and the block was launched with "
+        "%u a thread",
+        w->index, k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2], w->registers,
+        split->need, k->spare_registers, k->exec->run.launch->registers);
+    return true;
 }

@@ -260,34 +260,25 @@ bool sync_lanes_left(struct block_worker *k, struct warp *w, uint32_t pc)
 
 static bool deadlock(struct block_worker *k)
 {
+    const struct warp *w;
+    const struct warp_split *split;
     if (cluster_deadlock(k) || flight_deadlock(k) || registers_deadlock(k))
         return false;
-    for (unsigned i = 0; i < k->nr_warps; i++) {
-        const struct warp *w = &k->warps[i];
-        for (size_t s = 0; s < w->nr_splits; s++) {
-            const struct warp_split *split = &w->splits[s];
-            if (split->state == SPLIT_AT_BARRIER) {
-                const struct barrier *b = &k->barriers[split->barrier];
-                return exec_fault(k, VERDICT_FAULT, split->pc,
-                    "barrier in divergent code: %u of %u threads wait, the others never arrive; "
-                    "block (%u,%u,%u)",
-                    b->arrived, expected(k, b), k->block.ctaid[0], k->block.ctaid[1],
-                    k->block.ctaid[2]);
-            }
-        }
+    split = warp_waiting(k, SPLIT_AT_BARRIER, &w);
+    if (split) {
+        const struct barrier *b = &k->barriers[split->barrier];
+        return exec_fault(k, VERDICT_FAULT, split->pc,
+            "barrier in divergent code: %u of %u threads wait, the others never arrive; block "
+            "(%u,%u,%u)",
+            b->arrived, expected(k, b), k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
     }
-    for (unsigned i = 0; i < k->nr_warps; i++) {
-        const struct warp *w = &k->warps[i];
-        for (size_t s = 0; s < w->nr_splits; s++) {
-            const struct warp_split *split = &w->splits[s];
-            if (split->state == SPLIT_AT_SYNC)
-                return exec_fault(k, VERDICT_FAULT, split->pc,
-                    "warp synchronisation in divergent code: lanes 0x%08x wait for lanes 0x%08x, "
-                    "which never arrive; warp %u of block (%u,%u,%u)",
-                    split->mask, split->need & ~split->mask, w->index, k->block.ctaid[0],
-                    k->block.ctaid[1], k->block.ctaid[2]);
-        }
-    }
+    split = warp_waiting(k, SPLIT_AT_SYNC, &w);
+    if (split)
+        return exec_fault(k, VERDICT_FAULT, split->pc,
+            "warp synchronisation in divergent code: lanes 0x%08x wait for lanes 0x%08x, which "
+            "never arrive; warp %u of block (%u,%u,%u)",
+            split->mask, split->need & ~split->mask, w->index, k->block.ctaid[0], k->block.ctaid[1],
+            k->block.ctaid[2]);
     return exec_fault(k, VERDICT_FAULT, NO_PC, "no warp can go on");
 }
 
