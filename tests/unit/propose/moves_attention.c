@@ -125,12 +125,7 @@ static void test_refused(void **state)
     static const char *const whys[] = {"the rows of the three", "no softmax", "no softmax",
         "no softmax", "may be NaN", "the rows of the three"};
     (void)state;
-    for (unsigned i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
-        struct bench *b = bench_begin("test.cu", sources[i], false);
-        b->at = b->original;
-        refuses(b, ACTION_ATTENTION, 0, whys[i]);
-        end(b);
-    }
+    refuses_each(ACTION_ATTENTION, sources, whys, sizeof(sources) / sizeof(*sources));
 }
 
 int main(void)

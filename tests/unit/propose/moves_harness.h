@@ -150,6 +150,17 @@ static inline void refuses(
         fail_msg("%s (expected %s)", c.verdict_text, reason);
 }
 
+/* The move is refused for each of the sources, for its own reason. */
+static inline void refuses_each(
+    enum action action, const char *const *sources, const char *const *reasons, unsigned nr)
+{
+    for (unsigned i = 0; i < nr; i++) {
+        struct bench *b = bench_begin("test.cu", sources[i], false);
+        refuses(b, action, 0, reasons[i]);
+        end(b);
+    }
+}
+
 static inline int open_world(void **state)
 {
     (void)state;

@@ -77,12 +77,7 @@ static void test_refused(void **state)
         "one writes what the other has", "of other template arguments", "variables of others",
         "their grids differ", "blocks along z", "variables of others"};
     (void)state;
-    for (unsigned i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
-        struct bench *b = bench_begin("test.cu", sources[i], false);
-        b->at = b->original;
-        refuses(b, ACTION_FUSE, 0, whys[i]);
-        end(b);
-    }
+    refuses_each(ACTION_FUSE, sources, whys, sizeof(sources) / sizeof(*sources));
 }
 
 int main(void)

@@ -86,12 +86,7 @@ static void test_refused(void **state)
         "more than the counter", "more than the counter", "no array", "depends on the order",
         "depends on the order", "no loop with the stride"};
     (void)state;
-    for (unsigned i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
-        struct bench *b = bench_begin("test.cu", sources[i], false);
-        b->at = b->original;
-        refuses(b, ACTION_VECTORIZE, 0, whys[i]);
-        end(b);
-    }
+    refuses_each(ACTION_VECTORIZE, sources, whys, sizeof(sources) / sizeof(*sources));
 }
 
 int main(void)
