@@ -7,11 +7,15 @@
  * smaller and the next larger of the values that their lines offer. Contents, by what the task
  * declares:
  *   integers(a, b)  in rising order; nearly so; all the same; from the lowest quarter, 64th and
- * 1024th of the range; skewed sorted(a, b)    evenly spaced from a to b; most of the rise at the
- * end permutation()   0, 1, 2, ...; runs of 8 in an order by lot iota()          an order by lot;
- * the same runs (task.h has the generators.) Moves: what the rewriter makes of the kernel where its
- * findings ask for it (run_moves.h), which says what curing a finding gains in fact. A run that
- * fails is left out: a kernel need not take every size. */
+ *                   1024th of the range; skewed
+ *   sorted(a, b)    evenly spaced from a to b; most of the rise at the end
+ *   permutation()   0, 1, 2, ...; runs of 8 in an order by lot
+ *   iota()          an order by lot; the same runs
+ * core/task.h has the generators.
+ *
+ * Moves: what the rewriter makes of the kernel where its findings ask for it (run_moves.h), which
+ * says what curing a finding gains in fact. A run that fails is left out: a kernel need not take
+ * every size. */
 #ifndef KEET_CLI_WHAT_IF_H
 #define KEET_CLI_WHAT_IF_H
 

@@ -31,12 +31,17 @@ enum role { ROLE_IN, ROLE_OUT, ROLE_INOUT, ROLE_TEMP };
  *   integers(a, b)     whole numbers a..b inclusive   (default for integer types: integers(0, 9))
  *   sorted(a, b)       integers(a, b), in rising order; first is a and last is b (CSR offsets)
  *   skewed(a, b)       integers(a, b), small ones far more often: 80% in the lowest fifth of the
- * range, 80% of these in its lowest fifth, and so on nearly_sorted(a, b)  rising from a to b, each
- * up to a 64th of the range off sorted_skewed(a, b)  as sorted; 80% of the rise in the last fifth,
- * and so on (uneven segments) permutation()      of 0..n-1 runs(k)            of 0..n-1, in runs of
- * k that rise by one constant(a)        all equal a iota(a, b)         a + b*i (default: iota(0,
- * 1)) file("x.npy")      a NumPy file, beside the kernel file; used at the timed size only. At
- * other sizes the type's default holds, or g of file("x.npy", g) */
+ *                      range, 80% of these in its lowest fifth, and so on
+ *   nearly_sorted(a, b)
+ *                      rising from a to b, each up to a 64th of the range off
+ *   sorted_skewed(a, b)
+ *                      as sorted; 80% of the rise in the last fifth, and so on (uneven segments)
+ *   permutation()      of 0..n-1
+ *   runs(k)            of 0..n-1, in runs of k that rise by one
+ *   constant(a)        all equal a
+ *   iota(a, b)         a + b*i (default: iota(0, 1))
+ *   file("x.npy")      a NumPy file, beside the kernel file; used at the timed size only. At other
+ *                      sizes the type's default holds, or g of file("x.npy", g) */
 enum gen_kind {
     GEN_UNIFORM,
     GEN_NORMAL,
