@@ -62,6 +62,8 @@ def slice_of(options, name, how):
         child.returncode = status
     with open(out.name, encoding="utf-8", errors="replace") as said:
         runs = re.search(r"stat::number_of_executed_units:\s*(\d+)", said.read())
+    if not runs:
+        sys.exit(f"hours.py: fuzz_{name} ran no input: see {out.name}")
     if status:
         shutil.copy(out.name, os.path.join(found, f"{name}-{time.time():.0f}.out"))
     return f"{name} {usage.ru_utime + usage.ru_stime:.2f} {runs[1] if runs else 0} {len(os.listdir(corpus))} {status}\n"
