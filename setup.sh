@@ -4,6 +4,7 @@
 #
 #   ./setup.sh                     packages by apt (with sudo when not root), CUDA as below
 #   ./setup.sh --run               only what it takes to build and run, without the tests' tools
+#   ./setup.sh --build             and to build the tests, without what some of them find beside them
 #   ./setup.sh --cutlass           also CUTLASS, from NVIDIA's wheel, into .deps/cutlass (40 MB)
 #   KEET_SETUP_WHEELS=1 ./setup.sh NVIDIA's wheels even where there is a CUDA toolkit
 #
@@ -297,15 +298,17 @@ if has_wheels; then
 fi
 
 want_cutlass=
+want_test_packages=1
 want_tests=1 # and CUTLASS for them, where it can be had
 for argument in "$@"; do
     case $argument in
-    --run) want_tests= ;;
+    --run) want_tests='' want_test_packages='' ;;
+    --build) want_tests= ;;
     --cutlass) want_cutlass=1 ;;
     *) fail "unknown argument $argument" ;;
     esac
 done
-[ -z "$want_tests" ] || packages+=("${test_packages[@]}")
+[ -z "$want_test_packages" ] || packages+=("${test_packages[@]}")
 if [ -n "$need_wheels$want_cutlass$want_tests" ] && ! python3 -m pip --version >/dev/null 2>&1; then
     packages+=(python3-pip)
 fi

@@ -13,7 +13,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-./setup.sh
+./setup.sh --build
 left_out=full
 if [ "${1-}" = full ]; then
     left_out=nothing
@@ -43,6 +43,17 @@ build_preset()
         cmake --build --preset "$1" -j "$jobs"; } >"$logs/$1.log" 2>&1
 }
 
+# What single tests need beside the packages comes in while the first preset is built.
+./setup.sh >"$logs/setup.log" 2>&1 </dev/null &
+setup=$!
+wait_for_setup()
+{
+    [ -n "$setup" ] || return 0
+    wait "$setup" || failed+=("setup.sh")
+    setup=
+    cat "$logs/setup.log"
+}
+
 # Of lowest priority: many tests wait for something most of the time.
 builder=
 build_behind()
@@ -65,6 +76,7 @@ run_preset()
     else
         build_preset "$preset" && built=1
     fi
+    wait_for_setup
     [ -z "$next" ] || build_behind "$next"
     if [ -z "$built" ]; then
         tail -n 40 "$logs/$preset.log"
