@@ -10,6 +10,7 @@
 #include "compile/artifact.h"
 #include "compile/cache.h"
 #include "compile/includes.h"
+#include "compile/lean.h"
 #include "compile/log_read.h"
 #include "compile/ptx_key.h"
 #include "compile/standins.h"
@@ -85,6 +86,10 @@ static int child_body(int fd, const void *context, const void *input, size_t byt
     request.source = texts[1];
     request.options = unpack_list(&at, &request.nr_options);
     request.kernels = unpack_list(&at, &request.nr_kernels);
+    if (lean_suffices(request.source)) {
+        request.lean = lean_headers;
+        request.nr_lean = nr_lean_headers;
+    }
     nvrtc_compile(compiler->nvrtc, &request, &answer);
     artifact_pack(&answer, &reply);
     return fd_write(fd, reply.text, reply.len) ? 0 : 1;

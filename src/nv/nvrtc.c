@@ -363,21 +363,50 @@ static nvrtcResult compile(const struct nvrtc *nvrtc, nvrtcProgram program,
     return lower(nvrtc, program, request, by_ptx, answer);
 }
 
+static const struct nvrtc_header *header_find(
+    const struct nvrtc_header *headers, unsigned nr, const char *name)
+{
+    for (unsigned i = 0; i < nr; i++) {
+        if (strcmp(headers[i].name, name) == 0)
+            return &headers[i];
+    }
+    return NULL;
+}
+
+/* The request's lean headers, and those of the others whose names no lean one has. */
+static unsigned list_headers(
+    const struct nvrtc_request *request, const char **texts, const char **header_names)
+{
+    unsigned nr = 0;
+
+    for (unsigned i = 0; i < request->nr_lean; i++) {
+        texts[nr] = request->lean[i].text;
+        header_names[nr++] = request->lean[i].name;
+    }
+    for (unsigned i = 0; i < request->nr_headers; i++) {
+        const struct nvrtc_header *h = &request->headers[i];
+
+        if (header_find(request->lean, request->nr_lean, h->name))
+            continue;
+        texts[nr] = h->text;
+        header_names[nr++] = h->name;
+    }
+    return nr;
+}
+
 static void attempt(const struct nvrtc *nvrtc, const struct nvrtc_request *request, bool by_ptx,
     struct nvrtc_answer *answer)
 {
-    const char **texts = xcalloc(request->nr_headers, sizeof(*texts));
-    const char **header_names = xcalloc(request->nr_headers, sizeof(*header_names));
+    const unsigned most = request->nr_headers + request->nr_lean;
+    const char **texts = xcalloc(most, sizeof(*texts));
+    const char **header_names = xcalloc(most, sizeof(*header_names));
+    const unsigned nr_headers = list_headers(request, texts, header_names);
     nvrtcProgram program;
     nvrtcResult result;
 
     *answer = (struct nvrtc_answer){0};
-    for (unsigned i = 0; i < request->nr_headers; i++) {
-        texts[i] = request->headers[i].text;
-        header_names[i] = request->headers[i].name;
-    }
     result = nvrtc->create(
-        &program, request->source, request->name, (int)request->nr_headers, texts, header_names);
+        &program, request->source, request->name, (int)nr_headers, texts, header_names);
     if (result == NVRTC_SUCCESS) {
         result = compile(nvrtc, program, request, by_ptx, answer);
         nvrtc->destroy(&program);
@@ -388,9 +417,10 @@ static void attempt(const struct nvrtc *nvrtc, const struct nvrtc_request *reque
     free(header_names);
 }
 
-/* An attempt without what NVRTC otherwise declares for all programs, as functions of textures and
- * of launches from a device. Reading these takes a tenth of the time of a small program; the code
- * is the same. False: the program needs them, or is wrong, and *answer is empty. */
+/* An attempt with lean headers and without what NVRTC otherwise declares for all programs, as
+ * functions of textures and of launches from a device. Reading these takes a tenth of the time of a
+ * small program; the code is the same. False: the program needs them, or is wrong, and *answer is
+ * empty. */
 static bool attempt_minimal(
     const struct nvrtc *nvrtc, const struct nvrtc_request *request, struct nvrtc_answer *answer)
 {
@@ -414,14 +444,16 @@ static bool attempt_minimal(
 void nvrtc_compile(
     const struct nvrtc *nvrtc, const struct nvrtc_request *request, struct nvrtc_answer *answer)
 {
+    struct nvrtc_request whole = *request;
     struct nvrtc_answer again;
 
     if (attempt_minimal(nvrtc, request, answer))
         return;
-    attempt(nvrtc, request, false, answer);
+    whole.nr_lean = 0;
+    attempt(nvrtc, &whole, false, answer);
     if (answer->outcome != NVRTC_REFUSED || !answer->log || !strstr(answer->log, "__nv_name_map"))
         return;
-    attempt(nvrtc, request, true, &again);
+    attempt(nvrtc, &whole, true, &again);
     if (again.outcome == NVRTC_GOOD) {
         struct nvrtc_answer refused = *answer;
 

@@ -34,6 +34,10 @@ struct nvrtc_request {
     unsigned nr_headers;
     const char *const *kernels; /* names or template-ids of __global__ functions */
     unsigned nr_kernels;
+    /* Instead of those of the same names at first, without which a program may do, or not compile:
+     * a program that does not compile is compiled once more with the others. */
+    const struct nvrtc_header *lean;
+    unsigned nr_lean;
 };
 
 enum nvrtc_outcome { NVRTC_GOOD, NVRTC_REFUSED, NVRTC_NO_MEMORY, NVRTC_FAILED };

@@ -663,6 +663,14 @@ static void find_plain(struct decoder *d)
     }
 }
 
+/* Most instructions compute, and a worker has half a kilobyte for each slot. */
+static void give_slots(struct program *p)
+{
+    p->nr_slots = 1;
+    for (uint32_t pc = 0; pc < p->nr_insts; pc++)
+        p->insts[pc].slot = p->insts[pc].kind == INST_ALU ? 0 : p->nr_slots++;
+}
+
 static bool is_global(const struct inst *in)
 {
     return in->space == PTX_GLOBAL || in->space == PTX_GENERIC;
@@ -757,6 +765,7 @@ struct program *decode_kernel(const struct ptx_func *kernel, const struct decode
         resolve(&d);
     if (ok) {
         find_plain(&d);
+        give_slots(p);
         decode_near(&d);
         find_waits(p);
         decode_live(&d);

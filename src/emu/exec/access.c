@@ -268,7 +268,7 @@ static uintptr_t touched_from(const struct mem_buffer *b)
 static bool place_global(
     struct block_worker *k, const struct warp *w, struct access_spot *s, uint32_t pc)
 {
-    struct pc_cache *cache = &k->caches[pc];
+    struct pc_cache *cache = pc_cache_of(k, pc);
     if (s->lo < cache->first || s->hi + s->bytes > cache->end || s->hi + s->bytes < s->lo) {
         struct mem_buffer *b = memory_find(k->memory, s->lo, s->bytes);
         if (!b || s->hi - b->base > b->bytes - s->bytes)
@@ -386,7 +386,7 @@ static bool tell_access(
 static void make_ready(const struct block_worker *k, const struct access_spot *s, uint32_t pc)
 {
     struct access_pattern *p = s->pattern;
-    const struct mem_buffer *b = s->space == PTX_SHARED ? NULL : k->caches[pc].buffer;
+    const struct mem_buffer *b = s->space == PTX_SHARED ? NULL : pc_cache_of(k, pc)->buffer;
     const uint64_t from = b ? b->base : 0, bytes = b ? b->bytes : k->shared_bytes;
     if (!p->indexed)
         learn_index(p);
@@ -394,7 +394,7 @@ static void make_ready(const struct block_worker *k, const struct access_spot *s
     p->room = from + bytes - s->bytes - p->hi_rel - p->first;
     p->mod = (s->bytes - 1) | (k->counting ? shape_bits(p) : 0);
     p->last = s->start;
-    p->host = (uintptr_t)(b ? k->caches[pc].host : k->shared) - from;
+    p->host = (uintptr_t)(b ? pc_cache_of(k, pc)->host : k->shared) - from;
     p->touched = b && k->counting ? touched_from(b) : 0;
     p->ready = s->mask;
 }
@@ -402,7 +402,7 @@ static void make_ready(const struct block_worker *k, const struct access_spot *s
 /* Checks, counts, tells listeners, and finds the host memory of a request within one space. */
 static bool place(struct block_worker *k, const struct warp *w, struct access_spot *s, uint32_t pc)
 {
-    struct access_pattern *pattern = &k->patterns[pc];
+    struct access_pattern *pattern = pattern_of(k, pc);
     bool param = s->space == PTX_PARAM, again;
     s->pattern = pattern;
     if (!measure(k, w, s, pc, pattern, &again))
@@ -587,7 +587,7 @@ static bool access_anew(struct block_worker *k, struct warp *w, const struct ins
 static __attribute__((noinline)) bool access_moved(struct block_worker *k, struct warp *w,
     const struct inst *in, uint32_t pc, uint32_t mask, struct access_spot *s)
 {
-    struct access_pattern *p = &k->patterns[pc];
+    struct access_pattern *p = pattern_of(k, pc);
     if (!s->moves || s->start & (p->bytes - 1))
         return access_anew(k, w, in, pc, mask, s);
     reshape(k, pc, p, s->start, in->kind != INST_LOAD);
@@ -604,7 +604,7 @@ bool access_memory(
     k->contacts += in->kind == INST_ATOM || in->flags & INST_VOLATILE;
     if (k->wants_access || in->space == PTX_GENERIC)
         return access_anew(k, w, in, pc, mask, NULL);
-    if (!again(&k->patterns[pc], w, in, mask, &s))
+    if (!again(pattern_of(k, pc), w, in, mask, &s))
         return access_moved(k, w, in, pc, mask, &s);
     move_data(k, w, in, &s);
     return true;

@@ -193,11 +193,11 @@ struct block_worker {
     uint8_t *files, *locals, *shared;
     uint32_t shared_bytes;
     struct barrier barriers[MAX_BARRIERS];
-    uint32_t spare_registers; /* setmaxnreg.c */
-    struct pc_count *counts;  /* without what `flow` tells, until the end */
-    struct flow *flow;        /* nr_insts + 1 */
-    struct pc_cache *caches;
-    struct access_pattern *patterns;
+    uint32_t spare_registers;        /* setmaxnreg.c */
+    struct pc_count *counts;         /* without what `flow` tells, until the end */
+    struct flow *flow;               /* nr_insts + 1 */
+    struct pc_cache *caches;         /* by slot: pc_cache_of */
+    struct access_pattern *patterns; /* by slot: pattern_of */
     bool one_round;   /* exec_block returns when each warp has had a turn; nr_done: warps done */
     bool idle, waits; /* ... and in that turn all warps only asked or waited; only waited */
     uint64_t steps, steps_checked;
@@ -228,6 +228,16 @@ struct block_worker {
     struct print_log log;
     struct own_sums sums;
 };
+
+static inline struct access_pattern *pattern_of(const struct block_worker *k, uint32_t pc)
+{
+    return &k->patterns[k->program->insts[pc].slot];
+}
+
+static inline struct pc_cache *pc_cache_of(const struct block_worker *k, uint32_t pc)
+{
+    return &k->caches[k->program->insts[pc].slot];
+}
 
 /* sums.h. Any time between two instructions. */
 static inline void sums_settle(struct block_worker *k)

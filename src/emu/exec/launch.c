@@ -349,8 +349,8 @@ static void worker_init(struct block_worker *k, struct exec *x)
     k->shared = aligned_alloc(256, ((size_t)k->shared_bytes + 511) / 256 * 256);
     k->counts = xcalloc(p->nr_insts, sizeof(*k->counts));
     k->flow = xcalloc(p->nr_insts + 1, sizeof(*k->flow));
-    k->caches = xcalloc(p->nr_insts, sizeof(*k->caches));
-    k->patterns = xcalloc(p->nr_insts, sizeof(*k->patterns));
+    k->caches = xcalloc(p->nr_slots, sizeof(*k->caches));
+    k->patterns = xcalloc(p->nr_slots, sizeof(*k->patterns));
     if (!k->files || !k->shared)
         mem_die((size_t)k->nr_warps * p->file_bytes);
     for (unsigned i = 0; i < k->nr_warps; i++) {
@@ -498,7 +498,7 @@ static void settle_counts(struct block_worker *k)
         struct pc_count *c = &k->counts[pc];
         c->warps += sum.warps += k->flow[pc].warps;
         c->lanes += sum.lanes += k->flow[pc].lanes;
-        count_hits(c, &k->patterns[pc]);
+        count_hits(c, pattern_of(k, pc));
     }
 }
 

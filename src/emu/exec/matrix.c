@@ -42,12 +42,27 @@ static bool move_8x8(struct block_worker *k, struct warp *w, const struct inst *
     return true;
 }
 
-/* Where an element of a wmma fragment lies, in bytes from the address of the matrix. */
-static uint64_t place_of(const struct tensor *t, const uint32_t *stride, unsigned lane, unsigned at)
+/* Where an element of a wmma fragment lies, in bytes from the address of the matrix. Fragments have
+ * 2^n columns. */
+static inline uint64_t place_of(
+    const struct tensor *t, const uint32_t *stride, unsigned lane, unsigned at)
 {
-    unsigned row = at / t->d.cols, col = at % t->d.cols;
+    unsigned row = at >> __builtin_ctz(t->d.cols), col = at & (t->d.cols - 1u);
     uint64_t far = t->row_is_strided ? row : col, near = t->row_is_strided ? col : row;
     return (far * stride[lane] + near) * (t->d.bits / 8u);
+}
+
+/* The same of one element of every lane, on top of the lanes' addresses. */
+static void places_of(const struct tensor *t, const uint32_t *stride, const uint16_t *at,
+    const uint64_t *base, uint64_t *address)
+{
+    const unsigned cols = t->d.cols, shift = (unsigned)__builtin_ctz(cols), bytes = t->d.bits / 8u;
+    const uint32_t row_is_strided = t->row_is_strided ? ~0u : 0;
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        const uint32_t row = (uint32_t)at[l] >> shift, col = at[l] & (cols - 1u),
+                       swap = (row ^ col) & row_is_strided, far = col ^ swap, near = row ^ swap;
+        address[l] = base[l] + ((uint64_t)far * stride[l] + near) * bytes;
+    }
 }
 
 static void repeat_registers(struct warp *w, const struct tensor *t)
@@ -94,8 +109,7 @@ static bool move_fragment(
     addresses_of(w, in, base);
     for (unsigned i = 0; i < t->nr_distinct * f->per_reg; i += t->run) {
         uint8_t *at[WARP_LANES];
-        for (unsigned l = 0; l < WARP_LANES; l++)
-            address[l] = base[l] + place_of(t, stride, l, f->at[i * WARP_LANES + l]);
+        places_of(t, stride, f->at + (size_t)i * WARP_LANES, base, address);
         if (!access_lanes(k, w, pc, (enum ptx_space)in->space, ~0u, step, store, address, at))
             return false;
         if (in->flags & INST_IDLE)

@@ -317,9 +317,9 @@ bool service_malloc(
 /* Instructions forget the buffers that they used last: one of these may be the freed one. */
 static void forget_buffers(struct block_worker *k)
 {
-    for (uint32_t pc = 0; pc < k->program->nr_insts; pc++) {
-        k->caches[pc] = (struct pc_cache){0};
-        k->patterns[pc].ready = 0;
+    for (uint32_t slot = 0; slot < k->program->nr_slots; slot++) {
+        k->caches[slot] = (struct pc_cache){0};
+        k->patterns[slot].ready = 0;
     }
 }
 

@@ -75,11 +75,11 @@ void sums_end(struct block_worker *k, struct mem_buffer *buffer)
             continue;
         sums_settle_now(k);
         s->of[i].buffer = NULL;
-        for (uint32_t pc = 0; pc < k->program->nr_insts; pc++) {
-            if (k->caches[pc].host != s->memory + s->of[i].at)
+        for (uint32_t slot = 0; slot < k->program->nr_slots; slot++) {
+            if (k->caches[slot].host != s->memory + s->of[i].at)
                 continue;
-            k->caches[pc] = (struct pc_cache){0};
-            k->patterns[pc].ready = 0;
+            k->caches[slot] = (struct pc_cache){0};
+            k->patterns[slot].ready = 0;
         }
     }
 }

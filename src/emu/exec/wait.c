@@ -62,12 +62,12 @@ void wait_hush(struct block_worker *k, const struct warp *w)
         k->hush = xcalloc(1, sizeof(*k->hush));
         k->hush->counts = xcalloc(nr, sizeof(*k->counts));
         k->hush->flow = xcalloc(nr + 1, sizeof(*k->flow));
-        k->hush->patterns = xcalloc(nr, sizeof(*k->patterns));
+        k->hush->patterns = xcalloc(k->program->nr_slots, sizeof(*k->patterns));
     }
     swap(k);
     /* Since the last wait, buffers may have gone. */
     for (uint32_t pc = k->program->insts[w->round_at].target; pc < w->round_at; pc++)
-        k->patterns[pc] = (struct access_pattern){0};
+        *pattern_of(k, pc) = (struct access_pattern){0};
     k->hush->wants_insts = k->wants_insts;
     k->hush->wants_access = k->wants_access;
     k->hush->heard = timed && timed->wants_access;

@@ -138,6 +138,33 @@ static void mma_eights(uint8_t *file, const struct inst *in, uint32_t mask)
     scatter(file, &t->d, d);
 }
 
+/* A product whose sums are tame; `step` products are added at once. */
+static inline __attribute__((always_inline)) void mma_tame_by(const struct tensor *t, unsigned step,
+    const float *a, const int32_t *ea, const float *b, const int32_t *eb, double *d)
+{
+    const unsigned m = t->m, n = t->n, k = t->k;
+    double wide_a[32 * 16], wide_b[32 * 32];
+    int64_t wide_ea[32 * 16], wide_eb[32 * 32];
+    sums_widen(a, ea, m * k, wide_a, wide_ea);
+    sums_widen(b, eb, k * n, wide_b, wide_eb);
+    for (unsigned i = 0; i < m; i++) {
+        for (unsigned p = 0; p < k; p += step)
+            sums_cut_tame(n, step, wide_a + i * k + p, wide_ea + i * k + p, wide_b + (size_t)p * n,
+                wide_eb + (size_t)p * n, t->d.type == PTX_F32, d + (size_t)i * n);
+    }
+}
+
+static void mma_tame(const struct tensor *t, const float *a, const int32_t *ea, const float *b,
+    const int32_t *eb, double *d)
+{
+    if (t->step == 4)
+        mma_tame_by(t, 4, a, ea, b, eb, d);
+    else if (t->step == 8)
+        mma_tame_by(t, 8, a, ea, b, eb, d);
+    else
+        mma_tame_by(t, t->step, a, ea, b, eb, d);
+}
+
 /* f16, bf16 and tf32: sums as the chip's. */
 static void mma_cut(uint8_t *file, const struct inst *in, uint32_t mask)
 {
@@ -153,6 +180,11 @@ static void mma_cut(uint8_t *file, const struct inst *in, uint32_t mask)
     gather_sums(file, &t->c, d);
     sums_exponents(a, m * k, least, ea);
     sums_exponents(b, k * n, least, eb);
+    if (sums_are_tame(sums_range(ea, m * k), sums_range(eb, k * n), sums_addends(d, m * n))) {
+        mma_tame(t, a, ea, b, eb, d);
+        scatter(file, &t->d, d);
+        return;
+    }
     for (unsigned i = 0; i < m; i++) {
         for (unsigned p = 0; p < k; p += t->step)
             sums_cut(n, t->step, a + i * k + p, ea + i * k + p, b + (size_t)p * n,

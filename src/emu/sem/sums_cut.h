@@ -85,8 +85,9 @@ static inline void sums_cut_eight(unsigned n, unsigned k, const float *x, const 
 {
     sums_s64 bits;
     memcpy(&bits, z, sizeof(bits));
-    const sums_s64 of_z =
-        SUMS_PICK((bits << 1) == 0, SUMS_ZERO - (sums_s64){0}, (bits >> 52 & 0x7ff) - 1023);
+    const sums_s64 e_of_z = (bits >> 52 & 0x7ff) - 1023,
+                   least_of_z = SUMS_PICK(e_of_z < -126, -126 - (sums_s64){0}, e_of_z),
+                   of_z = SUMS_PICK((bits << 1) == 0, SUMS_ZERO - (sums_s64){0}, least_of_z);
     sums_s32 top = __builtin_convertvector(of_z, sums_s32), e;
     for (unsigned p = 0; p < k; p++) {
         memcpy(&e, ey + (size_t)p * n, sizeof(e));
@@ -124,7 +125,96 @@ static inline void sums_cut_eight(unsigned n, unsigned k, const float *x, const 
     memcpy(z, &sum, sizeof(sum));
 }
 
-/* The same for a row of n columns, a multiple of eight. */
+/* The exponents of numbers that are not zero: the least and the greatest. */
+struct sums_range {
+    int32_t least, most;
+};
+
+static inline struct sums_range sums_range(const int32_t *e, unsigned nr)
+{
+    struct sums_range range = {SUMS_SPECIAL, SUMS_ZERO};
+    IVDEP for (unsigned i = 0; i < nr; i++)
+    {
+        const int32_t not_zero = e[i] == SUMS_ZERO ? SUMS_SPECIAL : e[i];
+        range.least = not_zero < range.least ? not_zero : range.least;
+        range.most = e[i] > range.most ? e[i] : range.most;
+    }
+    return range;
+}
+
+/* The same of addends, which are f32 or f16 in a double. */
+static inline struct sums_range sums_addends(const double *v, unsigned nr)
+{
+    struct sums_range range = {SUMS_SPECIAL, SUMS_ZERO};
+    IVDEP for (unsigned i = 0; i < nr; i++)
+    {
+        const uint64_t bits = lanes_bits64(v[i]);
+        const int32_t e = (int32_t)(bits >> 52 & 0x7ff) - 1023;
+        const int32_t low = bits << 1 == 0 ? SUMS_SPECIAL : e,
+                      high = bits << 1 == 0 ? SUMS_ZERO : e;
+        range.least = low < range.least ? low : range.least;
+        range.most = high > range.most ? high : range.most;
+    }
+    return range;
+}
+
+/* Are all sums of such factors, 32 at a time on top of such addends, far from where f32 ends? No
+ * number but zero is then below 2^-126 at any time, since sums are multiples of 2^(e - 25). */
+static inline bool sums_are_tame(struct sums_range a, struct sums_range b, struct sums_range c)
+{
+    enum { LEAST = -100, MOST = 110 };
+    return a.least + b.least > LEAST && c.least > LEAST && a.most + b.most < MOST && c.most < MOST;
+}
+
+/* Factors of tame sums, in the form in which their products are made. */
+static inline void sums_widen(
+    const float *v, const int32_t *e, unsigned nr, double *wide, int64_t *wide_e)
+{
+    IVDEP for (unsigned i = 0; i < nr; i++)
+    {
+        wide[i] = (double)v[i];
+        wide_e[i] = e[i];
+    }
+}
+
+static inline void sums_max(sums_s64 *v, const sums_s64 *other)
+{
+    for (unsigned j = 0; j < 8; j++)
+        (*v)[j] = (*other)[j] > (*v)[j] ? (*other)[j] : (*v)[j];
+}
+
+/* sums_cut of tame sums. What is added is a multiple of 2^(e - 25), so that any order is exact. */
+static inline __attribute__((always_inline)) void sums_cut_tame(unsigned n, unsigned k,
+    const double *x, const int64_t *ex, const double *y, const int64_t *ey, bool to_f32, double *z)
+{
+    for (unsigned j = 0; j < n; j += 8) {
+        sums_s64 bits, top = -900 - (sums_s64){0}, e;
+        memcpy(&bits, z + j, sizeof(bits));
+        e = SUMS_PICK((bits << 1) == 0, top, (bits >> 52 & 0x7ff) - 1023);
+        sums_max(&top, &e);
+        for (unsigned p = 0; p < k; p++) {
+            memcpy(&e, ey + (size_t)p * n + j, sizeof(e));
+            e += ex[p];
+            sums_max(&top, &e);
+        }
+        const sums_f64 scale = (sums_f64)((SUMS_FRACTION + 1023 - top) << 52);
+        sums_f64 sum[2] = {(sums_f64)bits * scale};
+        sums_trunc(&sum[0]);
+        for (unsigned p = 0; p < k; p++) {
+            sums_f64 product;
+            memcpy(&product, y + (size_t)p * n + j, sizeof(product));
+            product *= x[p] * scale;
+            sums_trunc(&product);
+            sum[p % 2] += product;
+        }
+        sum[0] = (sum[0] + sum[1]) * (sums_f64)((top + 1023 - SUMS_FRACTION) << 52);
+        if (to_f32)
+            sum[0] = (sums_f64)((sums_s64)sum[0] & sums_kept(SUMS_FRACTION));
+        memcpy(z + j, &sum[0], sizeof(sum[0]));
+    }
+}
+
+/* sums_cut_eight for a row of n columns, a multiple of eight. */
 static inline void sums_cut(unsigned n, unsigned k, const float *x, const int32_t *ex,
     const float *y, const int32_t *ey, double sign, int fraction, bool to_f32, double *z)
 {

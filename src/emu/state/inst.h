@@ -116,7 +116,8 @@ struct inst {
     uint32_t a, b, c, e; /* sources (offsets) */
     uint32_t target;     /* pc: branch, call; immediate lookup for lop3, prmt */
     uint32_t reconverge; /* pc where the sides of a divergent branch meet */
-    int64_t imm;         /* memory: displacement; others: see sem files */
+    uint32_t slot; /* the interpreter's memory of what the instruction last did; 0: needs none */
+    int64_t imm;   /* memory: displacement; others: see sem files */
     union {
         const uint32_t *rows;        /* vector operands: element rows; call: argument triples */
         const struct tensor *tensor; /* INST_MATRIX; vec is 0 */
@@ -190,6 +191,7 @@ struct program {
     struct inst *insts;
     struct inst_info *info;
     uint32_t nr_insts, entry;
+    uint32_t nr_slots;      /* inst->slot is below it; slot 0 is of no instruction */
     uint32_t nr_regs;       /* scoreboard registers */
     uint32_t file_bytes;    /* register file of one warp, a multiple of 256 */
     struct zero_part *zero; /* registers that may be read before they are written */

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "compile/compile.h"
 #include "compile/includes.h"
+#include "compile/lean.h"
 #include "compile/log_read.h"
 #include "compile/ptx_key.h"
 #include "compile/standins.h"
@@ -429,6 +430,92 @@ static void test_standins_and_cuda_headers(void **state)
     str_finish(&source);
 }
 
+/* A program on tf32 compiles to the same with all of the headers and with what is left of them. */
+static void test_lean_headers_change_nothing(void **state)
+{
+    static const char source[] =
+        "#include <cuda_pipeline.h>\n#include <mma.h>\n"
+        "using namespace nvcuda;\n"
+        "__global__ void k(const float *a, const float *b, float *c)\n"
+        "{\n"
+        "    __shared__ __align__(16) float s[256];\n"
+        "    __pipeline_memcpy_async(&s[4 * threadIdx.x], &a[4 * threadIdx.x], 16);\n"
+        "    __pipeline_commit();\n"
+        "    __pipeline_wait_prior(0);\n"
+        "    __syncthreads();\n"
+        "    wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major> x;\n"
+        "    wmma::fragment<wmma::matrix_b, 16, 16, 8, wmma::precision::tf32, wmma::row_major> y;\n"
+        "    wmma::fragment<wmma::accumulator, 16, 16, 8, float> z;\n"
+        "    wmma::fill_fragment(z, 0.0f);\n"
+        "    wmma::load_matrix_sync(x, s, 8);\n"
+        "    wmma::load_matrix_sync(y, b, 16);\n"
+        "    wmma::mma_sync(z, x, y, z);\n"
+        "    wmma::store_matrix_sync(c, z, 16, wmma::mem_row_major);\n"
+        "}\n";
+    struct str whole = {0};
+    struct outcome lean, all;
+
+    assert_true(lean_suffices(source));
+    str_addf(&whole, "%s// half\n", source);
+    assert_false(lean_suffices(str_text(&whole)));
+    compile_with(shared, &lean, source, "k", 1);
+    compile_with(shared, &all, str_text(&whole), "k", 1);
+    assert_ok(&lean);
+    assert_ok(&all);
+    assert_string_equal(lean.c.ptx, all.c.ptx);
+    assert_int_equal(lean.c.cubin_bytes, all.c.cubin_bytes);
+    assert_memory_equal(lean.c.cubin, all.c.cubin, all.c.cubin_bytes);
+    str_finish(&whole);
+    arena_destroy(lean.arena);
+    arena_destroy(all.arena);
+}
+
+/* What the first attempt leaves out is there after all for a program that needs it. */
+static void test_programs_that_need_more(void **state)
+{
+    static const char *const sources[] = {
+        /* textures are declared for all programs, though not at first */
+        "__global__ void k(cudaTextureObject_t t, float *c) { c[0] = tex2D<float>(t, 1, 2); }\n",
+        /* a name in two pieces, so that no word tells that it is used */
+        "#include <cuda_pipeline.h>\n"
+        "#define JOIN(a, b) a##b\n"
+        "__global__ void k(float *c)\n"
+        "{\n"
+        "    c[0] = sizeof(nvcuda::JOIN(experi, mental)::pipeline);\n"
+        "}\n"};
+    struct outcome o;
+
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+        compile_with(shared, &o, sources[i], "k", 1);
+        assert_ok(&o);
+        assert_non_null(strstr(o.c.ptx, i == 0 ? "tex.2d" : "st.global"));
+        arena_destroy(o.arena);
+    }
+    assert_true(lean_suffices(sources[1]));
+    /* an error is that of the whole headers */
+    compile_with(shared, &o, "#include <mma.h>\n__global__ void k(int *c) { c = oops; }\n", "k", 1);
+    assert_refused(&o, 2, "identifier \"oops\" is undefined");
+    arena_destroy(o.arena);
+}
+
+/* Which programs get the lean headers. */
+static void test_who_gets_lean_headers(void **state)
+{
+    static const char *const whole[] = {"", "int x;\n", "#include <cuda_fp16.h>\n",
+        "#include <mma.h>\n#include <cub/cub.cuh>\n", "#include <mma.h>\n__HALF x;\n",
+        "#include <mma.h>\n#include \\\n<cuda_fp16.h>\n", "#include <mma.h>\n__mbarrier_t x;\n",
+        "#include <mma.h>\n#include MACRO\n", "#include <mma.h>\nBF16 x;\n"};
+    static const char *const lean[] = {"#include <mma.h>\n",
+        "// a product\n#  include <cuda_pipeline_primitives.h>\n#include\t<mma.h> // x\n"};
+
+    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+        if (lean_suffices(whole[i]))
+            fail_msg("lean: %s", whole[i]);
+    for (size_t i = 0; i < sizeof(lean) / sizeof(lean[0]); i++)
+        if (!lean_suffices(lean[i]))
+            fail_msg("whole: %s", lean[i]);
+}
+
 /* Parameters with the names that headers use for their own things; lines stay what they were. */
 static void test_tunes_stay_out_of_headers(void **state)
 {
@@ -742,6 +829,9 @@ int main(void)
         cmocka_unit_test(test_host_files_stay_closed),
         cmocka_unit_test(test_what_is_not_an_include),
         cmocka_unit_test(test_standins_and_cuda_headers),
+        cmocka_unit_test(test_lean_headers_change_nothing),
+        cmocka_unit_test(test_programs_that_need_more),
+        cmocka_unit_test(test_who_gets_lean_headers),
         cmocka_unit_test(test_tunes_stay_out_of_headers),
         cmocka_unit_test(test_cache),
         cmocka_unit_test(test_cache_folder_that_cannot_be),

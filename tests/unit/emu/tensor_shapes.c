@@ -69,23 +69,26 @@ static double value_of(enum number type, uint64_t bits)
 
 /* Twelve exponents, so that a sum in single precision must round: still exact in double. */
 static bool wide;
+/* ... added to those of bf16 and tf32, and twice to those of f32 */
+static int far;
 
 static uint64_t wide_bits(enum number type)
 {
     const uint32_t r = next_bits(), e = next_bits() % 12;
+    const int near_one = 119 + (int)e + far, addend = 111 + 2 * ((int)e + far);
     switch (type) {
     case F16:
         return (r & 0x83ffu) | (7 + e) << 10;
     case BF16:
-        return (r & 0x807fu) | (119 + e) << 7;
+        return (r & 0x807fu) | (uint32_t)near_one << 7;
     case TF32:
-        return (r & 1) << 31 | (119 + e) << 23 | (r >> 8 & 0x7fffffu);
+        return (r & 1) << 31 | (uint32_t)near_one << 23 | (r >> 8 & 0x7fffffu);
     case E4M3:
         return (r & 0x87u) | (1 + e) << 3;
     case E5M2:
         return (r & 0x83u) | (7 + e) << 2;
     default: /* F32 */
-        return (r & 1) << 31 | (111 + 2 * e) << 23 | (r >> 8 & 0x7fffffu);
+        return (r & 1) << 31 | (addend < 0 ? 0 : (uint32_t)addend) << 23 | (r >> 8 & 0x7fffffu);
     }
 }
 
@@ -434,10 +437,12 @@ static void mma_shapes(void **state)
         wide = true;
         for (unsigned round = 0; round < 4 && cases[i].a <= E5M2; round++)
             run_mma(&cases[i]);
+        for (far = -64; far <= 56 && (cases[i].a == BF16 || cases[i].a == TF32); far += 3)
+            run_mma(&cases[i]);
+        far = 0;
         wide = false;
     }
 }
-
 /* One value in every element of A, B and C. */
 static uint32_t uniform_mma(const char *types, uint32_t a, uint32_t b, uint32_t c)
 {
