@@ -360,7 +360,8 @@ static void supervise(struct watch *watch)
 }
 
 /* The child is a zombie, so its number is still its own: we end its descendants, then reap it. The
- * descendants in its group are ours when their parents are dead (PR_SET_CHILD_SUBREAPER), and are reaped as well. */
+ * descendants in its group are ours when their parents are dead (PR_SET_CHILD_SUBREAPER), and are
+ * reaped as well. */
 static void reap(struct watch *watch, struct proc_result *result)
 {
     int status = 0;

@@ -106,7 +106,8 @@ static void test_body(void **state)
     proc_result_finish(&r);
 }
 
-/* The program and what it started are gone, and no zombie is left of them, whoever was their parent. */
+/* The program and what it started are gone, and no zombie is left of them, whoever was their
+ * parent. */
 static void test_deadline_takes_the_group(void **state)
 {
     const struct proc_limits limits = {.time_s = 1};
