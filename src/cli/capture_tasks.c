@@ -5,6 +5,7 @@
 #include "cli/load_task.h"
 #include "intake/intake.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,64 @@ static bool alone(struct str *text, struct arena *arena, const struct capture *c
     return capture_contract(text, arena, launch, c->folder, err);
 }
 
+/* "sim::step<float>" -> "step" */
+static const char *bare(struct arena *arena, const char *kernel)
+{
+    const char *name = arena_strndup(arena, kernel, strcspn(kernel, "<("));
+
+    for (const char *colons; (colons = strstr(name, "::")) != NULL;)
+        name = colons + 2;
+    return name;
+}
+
+/* Does a text name a kernel, or have macros that could? */
+static bool could_have(const char *text, const char *kernel)
+{
+    return strstr(text, "##") != NULL ||
+           str_find_word(text, text + strlen(text), kernel, strlen(kernel)) != NULL;
+}
+
+static int is_cuda(const struct dirent *entry)
+{
+    return str_ends(entry->d_name, ".cu");
+}
+
+/* Reads the file that has a kernel: the one that was named, with its headers, or else one beside
+ * it. */
+static bool read_kernel(struct intake *in, struct arena *arena, const struct options *o,
+    const char *path, const char *const *argv, const char *kernel, const char **found,
+    struct err *err)
+{
+    const char *name = bare(arena, kernel), *slash = strrchr(path, '/');
+    const char *folder =
+        slash != NULL ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : "";
+    struct dirent **files = NULL;
+    bool ok = read_text(in, arena, o, path, argv, 0, err), there = ok && could_have(in->code, name);
+    struct err ignored;
+    int nr = there ? 0 : scandir(*folder != '\0' ? folder : ".", &files, is_cuda, alphasort);
+
+    *found = path;
+    for (int i = 0; i < nr; i++) {
+        const char *other = arena_printf(arena, "%s%s", folder, files[i]->d_name);
+        char *text = NULL;
+        size_t len;
+
+        if (!there && file_read(other, INTAKE_MAX_BYTES, &text, &len, &ignored) &&
+            could_have(text, name) && read_text(in, arena, o, other, argv, 0, &ignored)) {
+            there = could_have(in->code, name);
+            *found = other;
+        }
+        free(text);
+        free(files[i]);
+    }
+    free(files);
+    return there ||
+           err_set(err,
+               "neither %s nor a file beside it has the kernel: it is in another folder, or in a "
+               "library's headers",
+               file_name(path));
+}
+
 struct capture_task capture_make_task(struct arena *arena, const struct options *o,
     const char *source_path, const char *const *argv, const struct capture *c,
     const struct capture_launch *launch)
@@ -157,7 +216,7 @@ struct capture_task capture_make_task(struct arena *arena, const struct options 
     struct intake in, all;
     struct task task;
     struct err err;
-    bool ok = read_text(&all, arena, o, source_path, argv, 0, &err);
+    bool ok = read_kernel(&all, arena, o, source_path, argv, launch->name, &source_path, &err);
 
     in = all;
     if (ok && launch->ran && find_launch(&in, &task, arena, o, source_path, argv, launch, &why) &&
