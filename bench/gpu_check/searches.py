@@ -4,7 +4,7 @@
   searches.py --out DIR [--program PROGRAM] [--budget N] [--seed N] [--each SECONDS] [--seconds SECONDS]
               [--rows FILE] KERNEL.cu...
 
-A search that takes longer than --each is asked to end (SIGINT); after --seconds no further one begins. DIR/searches.jsonl
+A search that takes longer than --each is asked to end (SIGTERM); after --seconds no further one begins. DIR/searches.jsonl
 gets a line for each as it ends, DIR/best/KERNEL.cu the best version, and DIR/searches.md the table. --rows makes the table
 from the lines of an earlier run in place of searching. Exit code 1: a search ended with an error."""
 
@@ -33,7 +33,7 @@ def search(options, kernel, seconds):
         try:
             text, errors = child.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
-            child.send_signal(signal.SIGINT)
+            child.send_signal(signal.SIGTERM)
             text, errors = child.communicate()
         code = child.returncode
     found, why = program.document(code, text, errors)

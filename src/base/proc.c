@@ -359,13 +359,17 @@ static void supervise(struct watch *watch)
     } while (!ended);
 }
 
-/* The child is a zombie, so its number is still its own: we end its descendants, then reap it. */
+/* The child is a zombie, so its number is still its own: we end its descendants, then reap it. The
+ * descendants in its group are ours when their parents are dead (PR_SET_CHILD_SUBREAPER), and are
+ * reaped as well. */
 static void reap(struct watch *watch, struct proc_result *result)
 {
     int status = 0;
 
     kill(-watch->pid, SIGKILL);
     while (waitpid(watch->pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    while (waitpid(-watch->pid, NULL, 0) > 0 || errno == EINTR)
         continue;
     if (watch->killed) {
         result->end = watch->why;
@@ -404,6 +408,7 @@ static bool run_job(struct child_job *job, struct proc_result *result, struct er
     if (!pipes(job, err))
         return false;
     memory_of(parent, &job->resident_bytes, &job->data_bytes);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* whose parent is killed is our child: no zombie is left */
     watch.start_ns = clock_ns();
     watch.pid = fork();
     if (watch.pid == 0)

@@ -73,9 +73,11 @@ struct capture_memory {
     enum elem elem;   /* by the parameter's type; u8 where nothing says it */
     bool kept;        /* contents were within the limit */
     bool written;     /* somebody had written it before the launch */
-    bool changed;     /* by the launch */
+    bool stored;      /* by the launch, if only what stood there */
+    bool changed;     /* by the launch; of what was not kept, the same as stored */
     bool addresses;   /* it holds addresses: a pointer to pointers */
     const char *before, *after; /* raw files, .npy after capture_save; NULL: none */
+    const char *sample;         /* the first bytes of what was not kept, raw; NULL: none */
 };
 
 struct capture_launch {
@@ -136,6 +138,13 @@ const char *capture_disagrees(
  * Bounds are given by the sizes where the numbers hang together with them. NULL: nothing to say. */
 const char *capture_describe(
     struct arena *arena, enum elem elem, const void *elems, uint64_t nr, const struct env *sizes);
+/* The same of memory before the launch, as elements of a type; of a sample of it where it was not
+ * kept. */
+const char *capture_like(struct arena *arena, const struct capture_memory *memory, enum elem elem,
+    const struct env *sizes);
+/* The memory that an array of the task is; NULL: the launch passes it nowhere, or at an offset. */
+const struct capture_memory *capture_memory_of(
+    const struct task *task, const struct capture_launch *launch, const char *array);
 bool capture_case(struct arena *arena, const struct task *task, const struct capture_launch *launch,
     const char *folder, struct err *err);
 

@@ -1,8 +1,12 @@
 /* Owns what is said of contents: so that other sizes get the like of them. */
 #include "capture/capture.h"
 
+#include "base/file.h"
+#include "core/npy.h"
+
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 struct facts {
     int64_t least, most;
@@ -57,6 +61,21 @@ static const char *bound(
     return found != NULL ? found : arena_printf(arena, "%" PRId64, most);
 }
 
+/* Programs fill arrays of reals with i, or with 1, for want of data: kernels may not count on it.
+ * The sign of a constant is kept, since its kernel may take the logarithm. */
+static const char *describe_reals(struct arena *arena, const struct facts *f)
+{
+    enum { LEAST_SPAN = 8, MOST_WHOLE = 1 << 24 };
+    const double middle = f->least_real, half = f->most_real == middle ? fabs(middle) / 2 : 0,
+                 low = ceil(f->least_real), high = floor(f->most_real);
+
+    if (middle == 0 && f->most_real == 0)
+        return "uniform(0, 1)";
+    if (f->rises && high - low >= LEAST_SPAN && low > -MOST_WHOLE && high < MOST_WHOLE)
+        return arena_printf(arena, "sorted(%.0f, %.0f)", low, high);
+    return arena_printf(arena, "uniform(%.9g, %.9g)", middle - half, f->most_real + half);
+}
+
 const char *capture_describe(
     struct arena *arena, enum elem elem, const void *elems, uint64_t nr, const struct env *sizes)
 {
@@ -64,16 +83,39 @@ const char *capture_describe(
 
     if (nr < 2 || !f.finite)
         return NULL;
+    if (elem_is_float(elem))
+        return describe_reals(arena, &f);
     if (f.least_real == f.most_real)
         return arena_printf(arena, "constant(%.9g)", f.least_real);
     if (f.even)
         return arena_printf(arena, "iota(%.9g, %.9g)", elem_get(elem, elems, 0),
             elem_get(elem, elems, 1) - elem_get(elem, elems, 0));
-    if (elem_is_float(elem))
-        return arena_printf(arena, "uniform(%.9g, %.9g)", f.least_real, f.most_real);
     if (f.least < 0)
         return arena_printf(arena, "%s(%" PRId64 ", %" PRId64 ")", f.rises ? "sorted" : "integers",
             f.least, f.most);
     return arena_printf(arena, "%s(%" PRId64 ", %s)", f.rises ? "sorted" : "integers", f.least,
         bound(arena, f.most, f.rises, nr, sizes));
+}
+
+const char *capture_like(
+    struct arena *arena, const struct capture_memory *m, enum elem elem, const struct env *sizes)
+{
+    const uint64_t nr = m->bytes / elem_bytes(m->elem);
+    const char *like = NULL;
+    char *bytes = NULL;
+    size_t len = 0;
+    struct err err;
+    bool ok = false;
+
+    if (m->before != NULL) {
+        len = m->bytes;
+        bytes = malloc(len + 1);
+        ok = bytes != NULL && npy_read(m->before, m->elem, bytes, nr, &err);
+    } else if (m->sample != NULL) {
+        ok = file_read(m->sample, m->bytes, &bytes, &len, &err);
+    }
+    if (ok)
+        like = capture_describe(arena, elem, bytes, len / elem_bytes(elem), sizes);
+    free(bytes);
+    return like;
 }

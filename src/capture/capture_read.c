@@ -114,6 +114,8 @@ static void read_begin(struct capture *c, struct arena *arena, const json_t *lin
         const json_t *m = json_array_get(memories, i);
         const char *path = arena_printf(
             arena, "%s/%llu-%d/%u.before", c->folder, (unsigned long long)l->order, process, i);
+        const char *sample = arena_printf(
+            arena, "%s/%llu-%d/%u.sample", c->folder, (unsigned long long)l->order, process, i);
 
         l->memories[i] = (struct capture_memory){.bytes = number_of(m, "bytes"),
             .kind = text_of(arena, m, "kind"),
@@ -121,14 +123,16 @@ static void read_begin(struct capture *c, struct arena *arena, const json_t *lin
             .elem = ELEM_U8,
             .kept = json_is_true(json_object_get(m, "kept")),
             .written = json_is_true(json_object_get(m, "written")),
-            .before = file_exists(path) ? path : NULL};
+            .before = file_exists(path) ? path : NULL,
+            .sample = file_exists(sample) ? sample : NULL};
     }
     name_memories(arena, l);
 }
 
 static void read_end(struct capture *c, struct arena *arena, const json_t *line, int process)
 {
-    const json_t *changed = json_object_get(line, "changed");
+    const json_t *changed = json_object_get(line, "changed"),
+                 *stored = json_object_get(line, "stored");
     struct capture_launch *l = NULL;
 
     for (unsigned i = 0; i < c->nr_launches; i++)
@@ -141,6 +145,9 @@ static void read_end(struct capture *c, struct arena *arena, const json_t *line,
     l->time_ns = json_number_value(json_object_get(line, "time_ns"));
     l->floor_ns = json_number_value(json_object_get(line, "floor_ns"));
     l->moved_bytes = json_number_value(json_object_get(line, "moved_bytes"));
+    for (size_t i = 0; i < json_array_size(stored); i++)
+        if ((size_t)json_integer_value(json_array_get(stored, i)) < l->nr_memories)
+            l->memories[json_integer_value(json_array_get(stored, i))].stored = true;
     for (size_t i = 0; i < json_array_size(changed); i++) {
         const size_t n = (size_t)json_integer_value(json_array_get(changed, i));
         const char *path = arena_printf(

@@ -139,7 +139,7 @@ static void remove_contents(int folder, const char *name)
 
     for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;)
         if (str_ends(e->d_name, ".npy") || str_ends(e->d_name, ".before") ||
-            str_ends(e->d_name, ".after"))
+            str_ends(e->d_name, ".after") || str_ends(e->d_name, ".sample"))
             unlinkat(fd, e->d_name, 0);
     if (dir != NULL)
         closedir(dir);

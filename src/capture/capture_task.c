@@ -33,24 +33,38 @@ static const char *relative(const char *path, const char *beside)
     return str_starts(path, beside) && path[len] == '/' ? path + len + 1 : path;
 }
 
-/* Written before and not changed: an input, where the type does not say that the kernel could write
- * it. What nobody had written is an output. */
+/* What the launch stored into is a result, and an input as well where it had been written before.
+ * The rest is an input, where the type does not say that the kernel could write it; what nobody had
+ * written is an output. */
 static enum role role_of(const struct capture_launch *l, unsigned memory)
 {
     const struct capture_memory *m = &l->memories[memory];
     bool is_const = strcmp(m->kind, "constant") == 0;
 
-    if (m->changed)
-        return m->written && m->before != NULL ? ROLE_INOUT : ROLE_OUT;
+    if (m->stored)
+        return m->written ? ROLE_INOUT : ROLE_OUT;
     for (unsigned i = 0; i < l->nr_params; i++)
         for (unsigned j = 0; j < l->params[i].nr_pointers; j++)
             if (l->params[i].pointers[j].memory == memory)
                 is_const |= capture_is_const(l->params[i].type);
-    return is_const || m->before != NULL ? ROLE_IN : ROLE_OUT;
+    return is_const || m->written ? ROLE_IN : ROLE_OUT;
 }
 
-static bool add_array(struct str *lines, const struct capture_launch *l, unsigned memory,
-    const char *beside, struct err *err)
+/* The contents that the program had, and the like of them for a check with other data. */
+static void add_contents(
+    struct str *lines, struct arena *arena, const struct capture_memory *m, const char *beside)
+{
+    const char *like = capture_like(arena, m, m->elem, &(struct env){0});
+
+    if (m->before != NULL)
+        str_addf(lines, " = file(\"%s\"%s%s)", relative(m->before, beside),
+            like != NULL ? ", " : "", like != NULL ? like : "");
+    else if (like != NULL)
+        str_addf(lines, " = %s", like);
+}
+
+static bool add_array(struct str *lines, struct arena *arena, const struct capture_launch *l,
+    unsigned memory, const char *beside, struct err *err)
 {
     static const char *const words[] = {
         [ROLE_IN] = "in", [ROLE_OUT] = "out", [ROLE_INOUT] = "inout"};
@@ -58,34 +72,34 @@ static bool add_array(struct str *lines, const struct capture_launch *l, unsigne
     const enum role role = role_of(l, memory);
     const uint64_t nr = m->bytes / elem_bytes(m->elem);
 
-    if (!m->kept)
-        return err_set(err,
-            "%s (%" PRIu64 " bytes) was over the limit on what is kept; capture with a larger "
-            "--limit",
-            m->name, m->bytes);
     if (m->addresses)
         return err_set(err, "%s holds addresses, which a task cannot describe", m->name);
+    if (!m->kept)
+        str_addf(lines,
+            "// The %" PRIu64 " bytes of %s were over the limit on what is kept (--limit): it gets "
+            "the like of its first ones.\n",
+            m->bytes, m->name);
     str_addf(lines, "#pragma keet %s%s %s : %s[%" PRIu64 "]", is_variable(m) ? "symbol " : "",
         words[role], m->name, elem_name(m->elem), nr);
-    if (role != ROLE_OUT && m->before != NULL)
-        str_addf(lines, " = file(\"%s\")", relative(m->before, beside));
+    if (role != ROLE_OUT)
+        add_contents(lines, arena, m, beside);
     str_add(lines, "\n");
-    if (m->after != NULL)
-        str_addf(
-            lines, "#pragma keet expect %s = file(\"%s\")\n", m->name, relative(m->after, beside));
+    if (role != ROLE_IN && (m->after != NULL || (m->kept && !m->changed && m->before != NULL)))
+        str_addf(lines, "#pragma keet expect %s = file(\"%s\")\n", m->name,
+            relative(m->after != NULL ? m->after : m->before, beside));
     return true;
 }
 
-static bool add_arrays(struct str *lines, const struct capture_launch *l, const char *beside,
-    unsigned *nr_outputs, struct err *err)
+static bool add_arrays(struct str *lines, struct arena *arena, const struct capture_launch *l,
+    const char *beside, unsigned *nr_outputs, struct err *err)
 {
     for (unsigned i = 0; i < l->nr_memories; i++) {
         const struct capture_memory *m = &l->memories[i];
 
         if (is_variable(m) &&
-            (m->name == NULL || !is_plain(m->name) || (m->before == NULL && !m->changed)))
+            (m->name == NULL || !is_plain(m->name) || (!m->written && !m->stored)))
             continue;
-        if (!add_array(lines, l, i, beside, err))
+        if (!add_array(lines, arena, l, i, beside, err))
             return false;
         *nr_outputs += role_of(l, i) != ROLE_IN;
     }
@@ -186,10 +200,9 @@ bool capture_contract(struct str *lines, struct arena *arena, const struct captu
     bool ok = l->ran || err_set(err, "the launch did not run: %s",
                             l->fault != NULL ? l->fault : "the capture was dry, or was stopped");
 
-    (void)arena;
-    ok = ok && add_arrays(lines, l, beside, &nr_outputs, err);
+    ok = ok && add_arrays(lines, arena, l, beside, &nr_outputs, err);
     if (ok && nr_outputs == 0)
-        ok = err_set(err, "the launch changed no memory that was kept");
+        ok = err_set(err, "the launch stored into no memory of the program's");
     for (unsigned i = 0; ok && i < l->nr_params; i++) {
         str_add(&args, i > 0 ? ", " : "");
         ok = add_arg(lines, &args, l, i, err);
@@ -212,8 +225,7 @@ bool capture_contract(struct str *lines, struct arena *arena, const struct captu
 
 /* --- a text's contract --- */
 
-/* The memory that an array of the task is; NULL: the launch passes it nowhere, or at an offset. */
-static const struct capture_memory *memory_of(
+const struct capture_memory *capture_memory_of(
     const struct task *task, const struct capture_launch *l, const char *array)
 {
     const struct launch *launch = &task->plan.launches[0];
@@ -255,7 +267,7 @@ static const char *config_differs(
 static const char *array_differs(struct arena *arena, const struct task *task,
     const struct env *env, const struct capture_launch *l, const struct task_array *array)
 {
-    const struct capture_memory *m = memory_of(task, l, array->name);
+    const struct capture_memory *m = capture_memory_of(task, l, array->name);
     struct err err;
     uint64_t nr;
 
@@ -267,8 +279,8 @@ static const char *array_differs(struct arena *arena, const struct task *task,
         return arena_printf(arena,
             "%s has %" PRIu64 " bytes by the text, %" PRIu64 " by the capture", array->name,
             array_bytes(array, nr), m->bytes);
-    if (array->role == ROLE_IN && m->changed)
-        return arena_printf(arena, "the launch changed %s, an input by the text", array->name);
+    if (array->role == ROLE_IN && m->stored)
+        return arena_printf(arena, "the launch stored into %s, an input by the text", array->name);
     return NULL;
 }
 
@@ -338,7 +350,7 @@ bool capture_case(struct arena *arena, const struct task *task, const struct cap
 
     for (unsigned i = 0; ok && i < task->nr_arrays; i++) {
         const struct task_array *array = &task->arrays[i];
-        const struct capture_memory *m = memory_of(task, l, array->name);
+        const struct capture_memory *m = capture_memory_of(task, l, array->name);
 
         if (array->role == ROLE_OUT || array->record || m->before == NULL ||
             (m->elem != array->elem && m->elem != ELEM_U8))

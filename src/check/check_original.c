@@ -426,10 +426,11 @@ static bool long_is_needless(const struct checker *k, unsigned shape)
     return shape == 0 || k->shapes[0].kind == SHAPE_LONG;
 }
 
-/* Do the shapes so far make a shape of this kind needless? too_long: the number of shapes at which
- * the original took too long; less_too_long: those of kind SHAPE_LESS. */
+/* Do the shapes so far make a shape of this kind needless? nr_held: those of them that are held to
+ * files, whose inputs are one data set; too_long: the number of shapes at which the original took
+ * too long; less_too_long: those of kind SHAPE_LESS. */
 static bool is_needless(const struct checker *k, enum shape_kind kind, unsigned nr_before,
-    unsigned nr_scaled, unsigned too_long, unsigned less_too_long)
+    unsigned nr_held, unsigned nr_scaled, unsigned too_long, unsigned less_too_long)
 {
     switch (kind) {
     case SHAPE_LESS:
@@ -437,6 +438,7 @@ static bool is_needless(const struct checker *k, enum shape_kind kind, unsigned 
     case SHAPE_SCALED:
         return nr_before > nr_scaled;
     case SHAPE_RESORT:
+        return nr_before > nr_held;
     case SHAPE_SHRUNK:
         return nr_before > 0;
     default:
@@ -472,7 +474,7 @@ bool original_keep_shapes(struct checker *k, struct err *err)
             postpone_shape(k, shape);
             continue;
         }
-        if (is_needless(k, kind, shape, nr_scaled, too_long, less_too_long) ||
+        if (is_needless(k, kind, shape, nr_held, nr_scaled, too_long, less_too_long) ||
             (kind == SHAPE_LONG && long_is_needless(k, shape))) {
             drop_shape(k, shape);
             continue;

@@ -15,7 +15,8 @@ enum shape_kind {
                      * left */
     SHAPE_LESS,     /* one of the timed sizes smaller, or all: only where none of the above is left
                      * and the original takes too long at some size */
-    SHAPE_RESORT    /* the timed sizes: only where the original runs at none of the above */
+    SHAPE_RESORT    /* the timed sizes, with inputs that are drawn: only where the original runs at
+                     * none of the above, or with the inputs of files alone */
 };
 
 struct check_shape {

@@ -3,9 +3,9 @@
 
 #include "base/file.h"
 #include "cli/load_task.h"
-#include "core/npy.h"
 #include "intake/intake.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,47 +99,36 @@ static bool declares(const char *pragma, const char *name)
            str_among(role, roles) && strcmp(found, name) == 0;
 }
 
-/* What other sizes get: what the text says, and else what the data is like. */
-static const char *elsewhere(struct arena *arena, const char *said, const struct task *task,
-    const struct task_array *array, const char *file)
-{
-    const struct env env = plan_env(arena, &task->plan, &task->timed);
-    struct err err;
-    uint64_t nr;
-    void *elems;
-    const char *like = NULL;
-
-    if (said != NULL)
-        return said + strlen(" = ");
-    if (array->record || !array_elems(array, &env, &nr, &err))
-        return NULL;
-    elems = malloc(nr * elem_bytes(array->elem) + 1);
-    if (elems != NULL && npy_read(file, array->elem, elems, nr, &err))
-        like = capture_describe(arena, array->elem, elems, nr, &task->timed.sizes);
-    free(elems);
-    return like;
-}
-
-/* The contents that the program had, at the sizes that it had. */
+/* The contents that the program had, at the sizes that it had. Other sizes get what the text says,
+ * and else what the data is like; so does an array that was over the limit. */
 static void attach(struct intake *in, struct arena *arena, const struct task *task,
-    const char *folder, const char *below)
+    const struct capture_launch *launch, const char *folder, const char *below)
 {
     for (unsigned i = 0; i < task->nr_arrays; i++) {
         const struct task_array *a = &task->arrays[i];
+        const struct capture_memory *m = capture_memory_of(task, launch, a->name);
         const char *file = arena_printf(arena, "%s/%s/%s.npy", folder, below, a->name);
+        const char *like =
+            m != NULL && !a->record ? capture_like(arena, m, a->elem, &task->timed.sizes) : NULL;
 
-        for (unsigned l = 0; file_exists(file) && l < in->nr_lines; l++) {
+        for (unsigned l = 0; l < in->nr_lines; l++) {
             struct intake_line *line = &in->lines[l];
             const char *said, *other;
+            int head;
 
             if (!declares(line->pragma, a->name))
                 continue;
             said = strstr(line->pragma, " = ");
-            other = elsewhere(arena, said, task, a, file);
-            line->pragma = arena_printf(arena, "%.*s = file(\"%s/%s.npy\"%s%s)",
-                (int)(said != NULL ? (size_t)(said - line->pragma) : strlen(line->pragma)),
-                line->pragma, below, a->name, other != NULL ? ", " : "",
-                other != NULL ? other : "");
+            head = (int)(said != NULL ? (size_t)(said - line->pragma) : strlen(line->pragma));
+            other = said != NULL ? said + strlen(" = ") : like;
+            if (file_exists(file))
+                line->pragma =
+                    arena_printf(arena, "%.*s = file(\"%s/%s.npy\"%s%s)", head, line->pragma, below,
+                        a->name, other != NULL ? ", " : "", other != NULL ? other : "");
+            else if (said == NULL && like != NULL)
+                line->pragma = arena_printf(arena, "%s = %s", line->pragma, like);
+            else
+                continue;
             line->from = arena_printf(arena, "%s; contents from the capture", line->from);
         }
     }
@@ -157,6 +146,64 @@ static bool alone(struct str *text, struct arena *arena, const struct capture *c
     return capture_contract(text, arena, launch, c->folder, err);
 }
 
+/* "sim::step<float>" -> "step" */
+static const char *bare(struct arena *arena, const char *kernel)
+{
+    const char *name = arena_strndup(arena, kernel, strcspn(kernel, "<("));
+
+    for (const char *colons; (colons = strstr(name, "::")) != NULL;)
+        name = colons + 2;
+    return name;
+}
+
+/* Does a text name a kernel, or have macros that could? */
+static bool could_have(const char *text, const char *kernel)
+{
+    return strstr(text, "##") != NULL ||
+           str_find_word(text, text + strlen(text), kernel, strlen(kernel)) != NULL;
+}
+
+static int is_cuda(const struct dirent *entry)
+{
+    return str_ends(entry->d_name, ".cu");
+}
+
+/* Reads the file that has a kernel: the one that was named, with its headers, or else one beside
+ * it. */
+static bool read_kernel(struct intake *in, struct arena *arena, const struct options *o,
+    const char *path, const char *const *argv, const char *kernel, const char **found,
+    struct err *err)
+{
+    const char *name = bare(arena, kernel), *slash = strrchr(path, '/');
+    const char *folder =
+        slash != NULL ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : "";
+    struct dirent **files = NULL;
+    bool ok = read_text(in, arena, o, path, argv, 0, err), there = ok && could_have(in->code, name);
+    struct err ignored;
+    int nr = there ? 0 : scandir(*folder != '\0' ? folder : ".", &files, is_cuda, alphasort);
+
+    *found = path;
+    for (int i = 0; i < nr; i++) {
+        const char *other = arena_printf(arena, "%s%s", folder, files[i]->d_name);
+        char *text = NULL;
+        size_t len;
+
+        if (!there && file_read(other, INTAKE_MAX_BYTES, &text, &len, &ignored) &&
+            could_have(text, name) && read_text(in, arena, o, other, argv, 0, &ignored)) {
+            there = could_have(in->code, name);
+            *found = other;
+        }
+        free(text);
+        free(files[i]);
+    }
+    free(files);
+    return there ||
+           err_set(err,
+               "neither %s nor a file beside it has the kernel: it is in another folder, or in a "
+               "library's headers",
+               file_name(path));
+}
+
 struct capture_task capture_make_task(struct arena *arena, const struct options *o,
     const char *source_path, const char *const *argv, const struct capture *c,
     const struct capture_launch *launch)
@@ -169,12 +216,12 @@ struct capture_task capture_make_task(struct arena *arena, const struct options 
     struct intake in, all;
     struct task task;
     struct err err;
-    bool ok = read_text(&all, arena, o, source_path, argv, 0, &err);
+    bool ok = read_kernel(&all, arena, o, source_path, argv, launch->name, &source_path, &err);
 
     in = all;
     if (ok && launch->ran && find_launch(&in, &task, arena, o, source_path, argv, launch, &why) &&
         capture_case(arena, &task, launch, arena_printf(arena, "%s/%s", c->folder, data), &err)) {
-        attach(&in, arena, &task, c->folder, data);
+        attach(&in, arena, &task, launch, c->folder, data);
         str_add(&text, in.text);
         made.from_text = true;
     } else if (ok) {

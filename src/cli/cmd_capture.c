@@ -240,9 +240,10 @@ static json_t *launch_json(const struct capture_launch *l, const struct capture_
         const struct capture_memory *m = &l->memories[i];
 
         json_array_append_new(
-            arrays, json_pack("{sssssIsssbsbsbss?ss?}", "name", m->name, "type", elem_name(m->elem),
-                        "bytes", (json_int_t)m->bytes, "kind", m->kind, "kept", m->kept, "written",
-                        m->written, "changed", m->changed, "before", m->before, "after", m->after));
+            arrays, json_pack("{sssssIsssbsbsbsbss?ss?}", "name", m->name, "type",
+                        elem_name(m->elem), "bytes", (json_int_t)m->bytes, "kind", m->kind, "kept",
+                        m->kept, "written", m->written, "stored", m->stored, "changed", m->changed,
+                        "before", m->before, "after", m->after));
     }
     return json_pack("{sssssIsIsosososisbss?sfsfsososs?sbss?}", "kernel", l->name, "symbol",
         l->symbol, "order", (json_int_t)l->order, "launch", (json_int_t)l->nth, "grid",

@@ -81,7 +81,9 @@ bool cmd_version(const struct options *options, int *status, struct err *err);
 /* SIGINT and SIGTERM end the process at once, since verbs that only read and write a file have
  * nothing to lose. After this call the first signal asks the verb to end: the loop, the device, the
  * children and the server for agents are interrupted, and the flag that is returned is set. A
- * second signal ends the process. A verb calls it when its input is read. */
+ * second signal ends the process. A verb calls it when its input is read. A signal that was ignored
+ * when the process was started stays ignored, as shells have it for `command &`. */
 const volatile int *command_ends_neatly(void);
+bool command_ignores(int number); /* the signal is ignored */
 
 #endif

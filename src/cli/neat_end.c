@@ -18,9 +18,18 @@ static void on_signal(int number)
     signal(number, SIG_DFL); /* a second signal ends the process */
 }
 
+bool command_ignores(int number)
+{
+    struct sigaction now;
+
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 const volatile int *command_ends_neatly(void)
 {
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
+    if (!command_ignores(SIGINT))
+        signal(SIGINT, on_signal);
+    if (!command_ignores(SIGTERM))
+        signal(SIGTERM, on_signal);
     return &stopped;
 }

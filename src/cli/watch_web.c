@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "campaign/overview.h"
+#include "cli/commands.h"
 #include "cli/look.h"
 #include "report/escape.h"
 #include "report/page.h"
@@ -252,8 +253,10 @@ bool watch_web(const struct options *o, struct err *err)
 
     look_close(&looked);
     sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
+    if (!command_ignores(SIGINT))
+        sigaddset(&ends, SIGINT);
+    if (!command_ignores(SIGTERM))
+        sigaddset(&ends, SIGTERM);
     sigprocmask(SIG_BLOCK, &ends, NULL); /* before there are threads */
     web = ok ? web_open(&site, o->port, &address, err) : NULL;
     if (!web)

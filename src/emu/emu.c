@@ -187,6 +187,13 @@ uint64_t emu_unwritten(
     return nr_unwritten;
 }
 
+bool emu_stored(const struct emu *emu, uint64_t address)
+{
+    const struct mem_buffer *buffer = memory_find(&emu->memory, address, 1);
+
+    return buffer && buffer->stored;
+}
+
 /* --- modules --- */
 
 static void keep_images(struct emu *emu, struct emu_module *m)

@@ -59,6 +59,10 @@ bool emu_fill(struct emu *emu, uint64_t address, uint8_t byte, uint64_t nr, bool
 uint64_t emu_unwritten(
     struct emu *emu, uint64_t address, uint64_t nr, unsigned each, uint64_t *first);
 
+/* Whether the last launch stored into the buffer of an address, or changed it by atomics; stores of
+ * what stood there count. */
+bool emu_stored(const struct emu *emu, uint64_t address);
+
 /* What sanitizers look for. Accesses out of bounds or misaligned are always found. */
 enum emu_check {
     EMU_CHECK_MEMORY, /* out of bounds, misaligned, bad free, traps and assertions */

@@ -11,7 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { POISON = 0xAA, MOST_POINTERS = 64, MOST_GLOBAL_BYTES = 1 << 20 };
+enum {
+    POISON = 0xAA,
+    MOST_POINTERS = 64,
+    MOST_GLOBAL_BYTES = 64 << 20,
+    SAMPLE_BYTES = 1 << 20 /* of memory over the limit */
+};
 
 /* All launches of one kernel. */
 struct kernel_total {
@@ -26,8 +31,9 @@ struct shot_memory {
     const char *name; /* of a variable; NULL: an allocation */
     bool constant;
     enum sw_memory memory;
-    uint8_t *before; /* NULL: not kept, or nothing was written yet */
-    bool kept;
+    bool written;    /* before the launch */
+    bool kept;       /* what was written before is in a file */
+    uint8_t *before; /* ... and here; NULL: not kept, or nothing was written */
 };
 
 struct sw_shot {
@@ -143,13 +149,27 @@ __attribute__((destructor)) static void finish(void)
 
 /* --- memory --- */
 
-static bool all_poison(const uint8_t *bytes, uint64_t nr)
+/* Has nobody written these bytes? */
+static bool is_poison(CUcontext ctx, uint64_t address, uint64_t bytes)
 {
-    return nr == 0 ||
-           (bytes[0] == (recorder.dry ? 0 : POISON) && memcmp(bytes, bytes + 1, nr - 1) == 0);
+    enum { PART_BYTES = 1 << 20 };
+    const uint8_t poison = recorder.dry ? 0 : POISON;
+    uint8_t *part = xmalloc(PART_BYTES);
+    bool is = true;
+    struct err err;
+
+    for (uint64_t at = 0; is && at < bytes; at += PART_BYTES) {
+        const uint64_t nr = bytes - at < PART_BYTES ? bytes - at : PART_BYTES;
+
+        is = emu_read(ctx->emu, address + at, part, nr, &err) && part[0] == poison &&
+             memcmp(part, part + 1, nr - 1) == 0;
+    }
+    free(part);
+    return is;
 }
 
-static bool write_raw(const struct sw_shot *shot, size_t i, const char *when, const uint8_t *bytes)
+static bool write_raw(
+    const struct sw_shot *shot, size_t i, const char *when, const uint8_t *bytes, uint64_t nr)
 {
     struct err err;
     char path[4096];
@@ -160,25 +180,37 @@ static bool write_raw(const struct sw_shot *shot, size_t i, const char *when, co
         return false;
     snprintf(path, sizeof(path), "%s/%llu-%d/%zu.%s", recorder.folder,
         (unsigned long long)shot->order, (int)getpid(), i, when);
-    return file_write(path, bytes, shot->memories[i].bytes, &err);
+    return file_write(path, bytes, nr, &err);
 }
 
-/* Keeps and writes what is there before the launch, as far as the limit goes. What comes after it
- * is counted, too. */
+/* False: they are over the limit. */
+static bool take_from_limit(uint64_t bytes)
+{
+    if (bytes > recorder.bytes_left)
+        return false;
+    recorder.bytes_left -= bytes;
+    return true;
+}
+
+/* Keeps and writes what is there before the launch, as far as the limit goes, and of what does not
+ * fit a sample, so that a task can have the like of it. */
 static void keep(CUcontext ctx, struct sw_shot *shot, size_t i)
 {
     struct shot_memory *m = &shot->memories[i];
+    const uint64_t sample = m->bytes < SAMPLE_BYTES ? m->bytes : SAMPLE_BYTES;
     struct err err;
 
-    if (m->bytes > recorder.bytes_left / 2)
+    m->written = !is_poison(ctx, m->address, m->bytes);
+    m->kept = !m->written || take_from_limit(m->bytes);
+    if (!m->written)
         return;
-    m->before = xmalloc(m->bytes + 1);
-    if (!emu_read(ctx->emu, m->address, m->before, m->bytes, &err))
-        return;
-    m->kept = true;
-    recorder.bytes_left -= 2 * m->bytes;
-    if (!all_poison(m->before, m->bytes))
-        write_raw(shot, i, "before", m->before);
+    m->before = xmalloc(m->kept ? m->bytes : sample);
+    if (emu_read(ctx->emu, m->address, m->before, m->kept ? m->bytes : sample, &err))
+        write_raw(shot, i, m->kept ? "before" : "sample", m->before, m->kept ? m->bytes : sample);
+    if (!m->kept) {
+        free(m->before);
+        m->before = NULL;
+    }
 }
 
 static size_t memory_number(CUcontext ctx, struct sw_shot *shot, const struct shot_memory *found)
@@ -279,7 +311,7 @@ static void add_memories(const struct sw_shot *shot, struct str *line)
         if (m->name != NULL)
             str_addf(line, "\"name\": \"%s\", ", m->name);
         str_addf(line, "\"kept\": %s, \"written\": %s}", m->kept ? "true" : "false",
-            !m->kept || !all_poison(m->before, m->bytes) ? "true" : "false");
+            m->written ? "true" : "false");
     }
     str_add(line, "]");
 }
@@ -339,28 +371,41 @@ struct sw_shot *sw_record_begin(CUcontext ctx, const struct sw_op *op)
     return shot;
 }
 
+/* Where the contents before are known, memory that the launch stored into may be unchanged. */
+static bool after_launch(CUcontext ctx, struct sw_shot *shot, size_t i)
+{
+    const struct shot_memory *m = &shot->memories[i];
+    const bool fits = m->bytes <= recorder.bytes_left;
+    uint8_t *after;
+    bool changed = true;
+    struct err err;
+
+    if (!m->kept || (m->before == NULL && !fits))
+        return true;
+    after = xmalloc(m->bytes);
+    if (!emu_read(ctx->emu, m->address, after, m->bytes, &err) ||
+        (m->before != NULL && memcmp(after, m->before, m->bytes) == 0))
+        changed = false;
+    else if (take_from_limit(m->bytes))
+        write_raw(shot, i, "after", after, m->bytes);
+    free(after);
+    return changed;
+}
+
 static void add_after(CUcontext ctx, struct sw_shot *shot, struct str *line)
 {
-    bool first = true;
+    struct str changed = {0};
 
-    str_add(line, ", \"changed\": [");
-    for (size_t i = 0; i < shot->nr_memories; i++) {
-        struct shot_memory *m = &shot->memories[i];
-        uint8_t *after;
-        struct err err;
-
-        if (!m->kept || m->constant)
+    str_add(line, ", \"stored\": [");
+    for (size_t i = 0, nr = 0; i < shot->nr_memories; i++) {
+        if (shot->memories[i].constant || !emu_stored(ctx->emu, shot->memories[i].address))
             continue;
-        after = xmalloc(m->bytes + 1);
-        if (emu_read(ctx->emu, m->address, after, m->bytes, &err) &&
-            memcmp(after, m->before, m->bytes) != 0) {
-            write_raw(shot, i, "after", after);
-            str_addf(line, "%s%zu", first ? "" : ", ", i);
-            first = false;
-        }
-        free(after);
+        str_addf(line, "%s%zu", nr++ > 0 ? ", " : "", i);
+        if (after_launch(ctx, shot, i))
+            str_addf(&changed, "%s%zu", changed.len > 0 ? ", " : "", i);
     }
-    str_add(line, "]");
+    str_addf(line, "], \"changed\": [%s]", str_text(&changed));
+    str_finish(&changed);
 }
 
 void sw_record_end(CUcontext ctx, const struct sw_op *op, struct sw_shot *shot,

@@ -10,7 +10,9 @@
  *
  * launches-PID.jsonl has a line when a recorded launch begins ("event": "begin") and one when it is
  * over ("end"); totals-PID.json has all kernels with all their launches, and is written anew once a
- * second and at the end. Contents are ORDER-PID/N.before, .after: raw bytes of allocation N. */
+ * second and at the end. Contents are ORDER-PID/N.before, .after: raw bytes of allocation N; of
+ * what was over the limit N.sample has the first MiB. The end's "stored" are the allocations that
+ * the launch stored into, and "changed" those of them that hold something else now. */
 #ifndef KEET_SWDRIVER_SW_RECORD_H
 #define KEET_SWDRIVER_SW_RECORD_H
 

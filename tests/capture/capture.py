@@ -6,6 +6,7 @@ import ast
 import bisect
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -92,8 +93,8 @@ with tempfile.TemporaryDirectory() as folder:
 
     found = json.loads(capture("--json", source, *arguments).stdout)
     check(found["status"] == 0 and not found["dry"], found)
-    check([(k["kernel"], k["launches"]) for k in found["kernels"]] == [("weigh", 3), ("find", 1)] or
-          [(k["kernel"], k["launches"]) for k in found["kernels"]] == [("find", 1), ("weigh", 3)],
+    check([(k["kernel"], k["launches"]) for k in found["kernels"]] == [("weigh", 3), ("find", 2)] or
+          [(k["kernel"], k["launches"]) for k in found["kernels"]] == [("find", 2), ("weigh", 3)],
           found["kernels"])
     check(all(0 < k["floor_ns"] < k["time_ns"] for k in found["kernels"]), found["kernels"])
     check([x["kernel"] for x in found["launches"]] == ["find", "weigh"], found["launches"])
@@ -113,13 +114,21 @@ with tempfile.TemporaryDirectory() as folder:
     check(os.path.isdir("third/2026-01-notes") and
           sum(name[0].isdigit() for name in os.listdir("third")) == 2, os.listdir("third"))
 
+    # A launch that stores what stands there already has a result as well.
+    again = json.loads(capture("--json", "-o", "again", "--launch", "2", "--kernel", "find", source, *arguments).stdout)
+    stored = {a["name"]: (a["stored"], a["changed"]) for a in again["launches"][0]["arrays"]}
+    check(stored == {"arg0": (False, False), "arg2": (False, False), "arg4": (True, False)}, stored)
+    check(again["launches"][0]["task"], again["launches"][0]["why"])
+
     dry = json.loads(capture("--json", "--dry", "-o", "dry", *arguments).stdout)
     check(dry["dry"] and dry["status"] == 1, "kernels that do nothing, and a program that notices")
-    check([k["launches"] for k in dry["kernels"]] in ([3, 1], [1, 3]), dry["kernels"])
+    check([k["launches"] for k in dry["kernels"]] in ([3, 2], [2, 3]), dry["kernels"])
     check(not any(a["changed"] for x in dry["launches"] for a in x["arrays"]), dry["launches"])
 
-    # Nothing that a limit leaves out is taken for something else.
-    alone = json.loads(capture("--json", "-o", "alone", "--limit", "1", source, "--", program, "200000", "64").stdout)
+    # What a limit leaves out is not taken for something else, and its task gets the like of it: the table is sorted.
+    alone = json.loads(capture("--json", "-o", "alone", "--limit", "1", source, "--", program, "400000", "64").stdout)
     kept = {a["name"]: a["kept"] for a in alone["launches"][0]["arrays"]}
     check(kept == {"arg0": False, "arg2": True, "arg4": True}, kept)
+    text = open(alone["launches"][0]["task"]).read()
+    check(re.search(r"in +d_table : i32\[n\] = (sorted|iota)\(0, ", text) and "d_table.npy" not in text, text)
 print("captured")

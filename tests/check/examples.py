@@ -366,6 +366,34 @@ __global__ void ones(const float *X, float *Y, int N)
         assert done.returncode == code and said in done.stdout + done.stderr, (done.stdout, done.stderr)
 
 
+def test_one_data_set_is_not_all():
+    """Where files give all inputs, and there is one size, a kernel is held to other inputs of that size as well: one
+    that is right for these numbers alone is wrong."""
+    text = """#pragma keet inout X : f32[1000] = file("x.npy", uniform(1, 3))
+#pragma keet expect X = file("y.npy")
+#pragma keet launch twice<<<4, 256>>>(X)
+__global__ void twice(float *X)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 1000)
+        X[i] = RESULT;
+}
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, value in (("x", 2), ("y", 4)):
+            header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1000,), }".ljust(117) + "\n"
+            with open(os.path.join(folder, name + ".npy"), "wb") as file:
+                file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+                file.write(struct.pack("<f", value) * 1000)
+        for name, result in (("original", "2 * X[i]"), ("right", "X[i] + X[i]"), ("fitted", "4")):
+            with open(os.path.join(folder, name + ".cu"), "w") as file:
+                file.write(text.replace("RESULT", result))
+        for name, code in (("right", 0), ("fitted", 3)):
+            done = subprocess.run([keet, "check", f"{folder}/original.cu", f"{folder}/{name}.cu", "--device", "emu"],
+                                  capture_output=True, text=True, timeout=250)
+            assert done.returncode == code, (name, done.stdout, done.stderr)
+
+
 def main():
     for name, function in list(globals().items()):
         if name.startswith("test_"):

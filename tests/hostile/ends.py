@@ -113,6 +113,23 @@ def ends_while_waiting(bench):
 
 
 @case(20)
+def ends_as_it_was_started(bench):
+    """SIGINT that was ignored when the program was started, as shells have it for `command &`, stays ignored."""
+    os.chmod(bench.put("waits.sh", f"#!/bin/sh\n: >'{bench.path('begun')}'\nexec sleep 100\n"), 0o755)
+    process = bench.start("capture", "-o", "captured", "--", "./waits.sh", stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    begin = time.monotonic()
+    while not os.path.exists(bench.path("begun")):
+        bench.check(process.poll() is None and time.monotonic() - begin < 100 * bench.slow, "never began")
+        time.sleep(0.02)
+    with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
+        masks = dict(line.split(":\t") for line in file.read().splitlines() if line.startswith("Sig"))
+    bench.check(int(masks["SigIgn"], 16) >> signal.SIGINT - 1 & 1, "SIGINT was taken", masks)
+    process.send_signal(signal.SIGTERM)
+    process.wait(timeout=60 * bench.slow)
+
+
+@case(20)
 def ends_with_a_tool(bench):
     """A tool that waits, and what it started, end with the program: by a signal, and where the program is killed."""
     word = f"4711.{os.getpid()}"

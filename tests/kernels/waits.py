@@ -18,6 +18,7 @@ keet = os.path.abspath(sys.argv[1])
 repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 2
 here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "waits")
 folder = tempfile.mkdtemp()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started the tests in the background
 
 
 def run(path, *options):

@@ -233,7 +233,9 @@ static bool place_scattered(
         if (!s->atomic)
             sums_end(k, b);
         s->moved[l] = (uintptr_t)b->host + (s->address[l] - b->base);
-        if (k->counting && !s->write)
+        if (s->write)
+            memory_note_store(b);
+        else if (k->counting)
             memory_note_load(b);
         if (k->counting)
             note(&b->touched[(s->address[l] - b->base) / 32]);
@@ -279,7 +281,9 @@ static bool place_global(
             .end = b->base + b->bytes,
             .buffer = b,
             .host = s->atomic ? sums_host(k, b) : b->host};
-        if (k->counting && !s->write)
+        if (s->write)
+            memory_note_store(b);
+        else if (k->counting)
             memory_note_load(b);
     }
     struct mem_buffer *b = cache->buffer;

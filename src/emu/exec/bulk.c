@@ -49,6 +49,8 @@ bool copy_find(const struct copy *c, struct copy_side *s)
     if (!s->buffer || (s->buffer->constant && s->is_write))
         return copy_wrong(c, s, "out of bounds");
     sums_end(k, s->buffer);
+    if (s->is_write)
+        memory_note_store(s->buffer);
     s->host = s->buffer->host + (s->address - s->buffer->base);
     return true;
 }

@@ -746,10 +746,7 @@ void launch_run(
     x.choice = &choice;
     x.nr_run = choice.nr * run->cluster_blocks;
     atomic_init(&x.fault_block, UINT64_MAX);
-    if (x.counting)
-        memory_note_touched(run->memory);
-    if (!l->find_uninit)
-        memory_assume_init(run->memory);
+    memory_begin_launch(run->memory, x.counting, l->find_uninit);
     unsigned nr = nr_threads < choice.nr ? nr_threads : (unsigned)choice.nr;
     if (run->program->uses_heap || run->program->uses_wide)
         nr = 1; /* so that neither addresses nor who gets the last bytes depend on threads */

@@ -82,6 +82,8 @@ bool surface_lane(struct block_worker *k, struct warp *w, const struct texture_i
     struct mem_buffer *b =
         inside || ti->sub == PTX_SUB_CLAMP ? memory_find(k->memory, address, bytes) : NULL;
 
+    if (b && ti->op != PTX_OP_SULD)
+        memory_note_store(b);
     for (unsigned v = 0; v < nr; v++) {
         const size_t row_bytes = ti->value_bytes == 8 ? 8 : 4;
         uint8_t *host = b ? b->host + (address - b->base) + (size_t)v * each : NULL;

@@ -221,6 +221,8 @@ static bool find_buffer(const struct copy *c, struct boxes *b)
         return copy_wrong(&part, &side, "out of bounds: the tensor map is larger than its array");
     }
     sums_end(c->k, b->buffer);
+    if (!b->loads)
+        memory_note_store(b->buffer);
     return true;
 }
 

@@ -413,12 +413,6 @@ void memory_restore(struct emu_memory *memory, struct saved_buffer *saved, size_
     free(saved);
 }
 
-void memory_assume_init(struct emu_memory *memory)
-{
-    for (size_t i = 0; i < memory->nr; i++)
-        memory->buffers[i]->all_init = true;
-}
-
 bool memory_is_init(const struct mem_buffer *buffer, uint64_t offset, uint64_t nr)
 {
     uint64_t i = offset;
@@ -445,10 +439,16 @@ void memory_note_buffer(struct mem_buffer *buffer)
         buffer->touched = xcalloc(note_bytes(buffer), 1);
 }
 
-void memory_note_touched(struct emu_memory *memory)
+void memory_begin_launch(struct emu_memory *memory, bool counts, bool notes_writes)
 {
-    for (size_t i = 0; i < memory->nr; i++)
-        memory_note_buffer(memory->buffers[i]);
+    for (size_t i = 0; i < memory->nr; i++) {
+        struct mem_buffer *b = memory->buffers[i];
+
+        b->stored = false;
+        b->all_init |= !notes_writes;
+        if (counts)
+            memory_note_buffer(b);
+    }
 }
 
 /* Counts the bytes, each 0 or 1, that are 1, and sets them to 0: eight sums side by side, and then

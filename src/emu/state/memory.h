@@ -34,6 +34,7 @@ struct mem_buffer {
     uint64_t block;
     uint64_t heap_bytes; /* what the buffer takes of the heap */
     bool loaded;         /* a running launch that counts loads from it; atomics do not count */
+    bool stored;         /* the last launch stored into it, or changed it by atomics */
     bool not_only_sums;  /* sums.h: the running launch loads or stores it */
     double in_l2;        /* share of its sectors that L2 holds after the last modelled launch */
     char name[64];
@@ -96,19 +97,24 @@ struct saved_buffer {
 };
 struct saved_buffer *memory_save(const struct emu_memory *memory, size_t *nr);
 void memory_restore(struct emu_memory *memory, struct saved_buffer *saved, size_t nr);
-/* After a launch that did not note its writes: every byte counts as written. */
-void memory_assume_init(struct emu_memory *memory);
 bool memory_is_init(const struct mem_buffer *buffer, uint64_t offset, uint64_t nr);
-/* Before a launch that counts, and for a buffer that is made during one: room for the notes in
- * `touched`, all 0. After the launch: how many sectors were noted; the notes are 0 again.
- * *loaded_bytes: 32 for each of those in buffers from which the launch loads, times `scale`, and
- * for each buffer no more than it has. */
-void memory_note_touched(struct emu_memory *memory);
+/* A launch that notes_writes sets the bits of what it writes; after another one every byte counts
+ * as written. */
+void memory_begin_launch(struct emu_memory *memory, bool counts, bool notes_writes);
+/* For a buffer that is made during a launch that counts, as memory_begin_launch for the others:
+ * room for the notes in `touched`, all 0. After the launch: how many sectors were noted; the notes
+ * are 0 again. *loaded_bytes: 32 for each of those in buffers from which the launch loads, times
+ * `scale`, and for each buffer no more than it has. */
 void memory_note_buffer(struct mem_buffer *buffer);
 uint64_t memory_count_touched(struct emu_memory *memory, double scale, double *loaded_bytes);
 static inline void memory_note_load(struct mem_buffer *buffer)
 {
     __atomic_store_n(&buffer->loaded, true, __ATOMIC_RELAXED);
+}
+static inline void memory_note_store(struct mem_buffer *buffer)
+{
+    if (!__atomic_load_n(&buffer->stored, __ATOMIC_RELAXED))
+        __atomic_store_n(&buffer->stored, true, __ATOMIC_RELAXED);
 }
 
 #endif

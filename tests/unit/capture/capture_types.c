@@ -1,10 +1,13 @@
 /* What a mangled name says, what contents are like, and contracts of launches. */
+#include "base/file.h"
 #include "capture/capture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -49,7 +52,8 @@ static void contents_are_described(void **state)
     const struct env sizes = {bindings, 2}, none = {NULL, 0};
     const int32_t offsets[] = {0, 2, 2, 5, 9}, columns[] = {3, 39, 7, 12, 0, 25, 38, 1, 2},
                   same[] = {4, 4, 4}, steps[] = {1, 4, 7}, odd[] = {-3, 5, 1};
-    const float reals[] = {0.5f, -2.f, 1.f};
+    const float reals[] = {0.5f, -2.f, 1.f}, filled[] = {2, 2, 2}, zeros[] = {0, 0, 0},
+                rising[] = {0.5f, 1, 30.25f};
 
     assert_string_equal(capture_describe(*state, ELEM_I32, offsets, 5, &sizes), "sorted(0, nnz)");
     assert_string_equal(
@@ -59,6 +63,9 @@ static void contents_are_described(void **state)
     assert_string_equal(capture_describe(*state, ELEM_I32, steps, 3, &sizes), "iota(1, 3)");
     assert_string_equal(capture_describe(*state, ELEM_I32, odd, 3, &sizes), "integers(-3, 5)");
     assert_string_equal(capture_describe(*state, ELEM_F32, reals, 3, &sizes), "uniform(-2, 1)");
+    assert_string_equal(capture_describe(*state, ELEM_F32, filled, 3, &sizes), "uniform(1, 3)");
+    assert_string_equal(capture_describe(*state, ELEM_F32, zeros, 3, &sizes), "uniform(0, 1)");
+    assert_string_equal(capture_describe(*state, ELEM_F32, rising, 3, &sizes), "sorted(1, 30)");
     assert_null(capture_describe(*state, ELEM_F32, reals, 1, &sizes));
 }
 
@@ -82,6 +89,7 @@ static void a_contract_of_the_capture(void **state)
             .name = "arg1",
             .elem = ELEM_F32,
             .kept = true,
+            .stored = true,
             .changed = true,
             .after = "f/0-1/arg1.after.npy"}};
     struct capture_launch launch = {.symbol = "flip",
@@ -93,9 +101,12 @@ static void a_contract_of_the_capture(void **state)
         .nr_params = 3,
         .nr_memories = 2,
         .ran = true};
+    const float row[] = {1, 3, 2, 2};
+    char sample[] = "/tmp/keet-capture-XXXXXX";
     struct str lines = {0};
     struct err err = {.text = ""};
 
+    close(mkstemp(sample));
     if (!capture_contract(&lines, *state, &launch, "f", &err))
         fail_msg("%s", err.text);
     assert_string_equal(str_text(&lines),
@@ -113,9 +124,34 @@ static void a_contract_of_the_capture(void **state)
     assert_false(capture_contract(&lines, *state, &launch, "f", &err));
     assert_non_null(strstr(err.text, "points to nothing"));
     params[2] = (struct capture_param){32, 4, factor, NULL, 0, false, "float"};
-    memories[0].kept = false;
+    str_clear(&lines); /* what was over the limit gets other contents, and is not expected */
+    memories[0] = (struct capture_memory){.bytes = 64,
+        .kind = "device",
+        .name = "arg0_at0",
+        .elem = ELEM_F32,
+        .written = true,
+        .stored = true,
+        .changed = true,
+        .sample = sample};
+    assert_true(file_write(sample, row, sizeof(row), &err));
+    assert_true(capture_contract(&lines, *state, &launch, "f", &err));
+    assert_non_null(strstr(str_text(&lines), "--limit"));
+    assert_non_null(strstr(str_text(&lines), "keet inout arg0_at0 : f32[16] = uniform(1, 3)\n#"));
+    assert_null(strstr(str_text(&lines), "expect arg0"));
+    unlink(sample);
+    str_clear(&lines); /* what was stored there already is a result as well */
+    memories[0].sample = NULL;
+    memories[0].kept = true;
+    memories[0].changed = false;
+    memories[0].before = "f/0-1/x.npy";
+    assert_true(capture_contract(&lines, *state, &launch, "f", &err));
+    assert_non_null(
+        strstr(str_text(&lines), "keet inout arg0_at0 : f32[16] = file(\"0-1/x.npy\")\n"));
+    assert_non_null(strstr(str_text(&lines), "keet expect arg0_at0 = file(\"0-1/x.npy\")\n"));
+    memories[0].stored = memories[1].stored = false;
+    memories[1].written = true;
     assert_false(capture_contract(&lines, *state, &launch, "f", &err));
-    assert_non_null(strstr(err.text, "--limit"));
+    assert_non_null(strstr(err.text, "stored into no memory"));
     launch.ran = false;
     assert_false(capture_contract(&lines, *state, &launch, "f", &err));
     str_finish(&lines);
