@@ -1,12 +1,18 @@
 /* A surrogate of a space of tuning parameters: from the points that were measured, which one to
  * measure next.
  *
- * A Gaussian process over the places of the values in their lists, with a rational quadratic kernel
- * and a length for each parameter; the point with the largest expected improvement is next
- * (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, chapters 4 and 5, where
- * the errors that leave one point out stand, too; Jones, Schonlau and Welch, J. Global Optimization
- * 13, 1998). The first points are drawn at random. Numbers only; the same results and seed give the
- * same choice on every machine: of libm, only sqrt is used. */
+ * A Gaussian process over the places of the values in their lists. How alike two points are is a
+ * product over the parameters; a parameter has an importance w and a length l, and its factor is
+ * 1 - w + w exp(-d/l), where d is the part of the list that lies between the two values, or 1 - w
+ * for any two values that differ (the length 0: values without an order). So a parameter that
+ * matters little leaves points alike however far apart its values are, and parameters add up as
+ * well as act together (the products are the additive kernels of Duvenaud, Nickisch and Rasmussen,
+ * NIPS 2011). Importances, lengths and the noise are those under which the results are likeliest,
+ * with the mean taken off and the scale at its best (Rasmussen and Williams, "Gaussian Processes
+ * for Machine Learning", 2006, chapter 5). The point with the largest expected improvement is next
+ * (Jones, Schonlau and Welch, J. Global Optimization 13, 1998), times the share of right results
+ * around it once some have failed. The first points are drawn at random. Numbers only; the same
+ * results and seed give the same choice on every machine: of libm, only sqrt and frexp are used. */
 #ifndef KEET_PROPOSE_TUNE_SURROGATE_H
 #define KEET_PROPOSE_TUNE_SURROGATE_H
 
