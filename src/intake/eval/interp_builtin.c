@@ -535,7 +535,7 @@ static bool tensors(struct call *c, struct interp_value *out)
 {
     static const char *const made[] = {"zeros", "ones", "empty", "full", "rand", "randn", NULL};
     const struct tok_range list = c->nr ? c->ranges[0] : (struct tok_range){0};
-    struct tok_range dims[6];
+    struct tok_range dims[LAUNCH_MAX_ARGS];
     const struct said *said = NULL;
 
     if (c->nr && c->args[0].slot && str_ends(c->name, "_like")) {
@@ -549,7 +549,8 @@ static bool tensors(struct call *c, struct interp_value *out)
         !tok_is(&list.toks->tok[list.from], "{") || !list.toks->tok[list.from].match)
         return false;
     const unsigned nr = tok_range_split(
-        (struct tok_range){list.toks, list.from + 1, list.toks->tok[list.from].match}, dims, 6);
+        (struct tok_range){list.toks, list.from + 1, list.toks->tok[list.from].match}, dims,
+        LAUNCH_MAX_ARGS);
 
     for (unsigned d = 0; d < nr; d++) {
         const struct interp_value v = interp_evaluate(c->ip, dims[d]);

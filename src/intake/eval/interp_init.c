@@ -51,11 +51,11 @@ static void init_vector(struct interp *ip, struct interp_slot *slot, const struc
 static void init_fields(
     struct interp *ip, struct interp_object *o, const struct tok_range *args, unsigned nr)
 {
-    struct field *f = o->fields;
+    const struct type_field *f = interp_type_fields(ip, o->type)->first;
 
     for (unsigned a = 0; a < nr && args[a].from < args[a].to; a++) {
         const struct toks *toks = args[a].toks;
-        struct interp_slot *slot = f ? &f->slot : NULL;
+        struct interp_slot *slot = f ? interp_field(ip, o, f->name) : NULL;
         struct tok_range init = args[a];
 
         if (tok_is(&toks->tok[init.from], ".") && init.to > init.from + 3) {

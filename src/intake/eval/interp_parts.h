@@ -88,10 +88,10 @@ void interp_store(struct interp *ip, struct interp_operand *to, struct interp_va
 struct interp_value interp_convert(
     struct interp *ip, struct interp_value v, const struct type *type);
 
-/* The field of that name, made where the object has none. */
+/* The field of that name, as the object's type declares it; made where there is none. */
 struct interp_slot *interp_field(struct interp *ip, struct interp_object *object, const char *name);
 
-/* A new object of a struct, with the initialisers of its fields; type NULL: without fields. */
+/* A new object. A field gets its initialiser when it is first asked for. */
 struct interp_value interp_object(struct interp *ip, const struct type *type);
 
 /* The value itself; of an object, a copy of the object. */
