@@ -615,7 +615,7 @@ struct interp_operand interp_builtin(struct interp *ip, const char *name, struct
     struct interp_operand values[LAUNCH_MAX_ARGS], result = {0};
     struct call c = {ip, name, values, args, nr_args, type};
 
-    if (ip->dry || interp_launch_call(ip, name, args, nr_args))
+    if (ip->dry || (!ip->walk && interp_launch_call(ip, name, args, nr_args)))
         return result;
     memset(values, 0, sizeof(values));
     for (unsigned a = 0; a < nr_args; a++)
@@ -624,9 +624,13 @@ struct interp_operand interp_builtin(struct interp *ip, const char *name, struct
         const struct interp_value *v = &values[a].v;
 
         if (v->kind == VALUE_CODE && !v->code->is_kernel && v->code->body &&
-            interp_launches_in(
-                ip, v->code->toks ? v->code->toks : ip->resolver->toks, v->code->body, v->code->to))
+            (ip->walk || interp_launches_in(ip, v->code->toks ? v->code->toks : ip->resolver->toks,
+                             v->code->body, v->code->to)))
             interp_call(ip, v->code, NULL, 0, NULL, v->scope, NULL);
+    }
+    if (ip->walk) {
+        interp_walk_call(ip, name, values, nr_args);
+        return result;
     }
     if (ip->stopped || from_text(&c, &result.v) || on_text(&c, &result.v) ||
         random_number(&c, &result.v) || of_one(&c, &result.v) || of_two(&c, &result.v) ||

@@ -192,7 +192,8 @@ struct interp_operand interp_named(struct interp *ip, const char *name)
     struct interp_operand o = constant(ip, name);
 
     if (slot)
-        return (struct interp_operand){.v = slot->v, .slot = slot, .type = slot->type};
+        return (struct interp_operand){
+            .v = slot->v, .slot = slot, .type = slot->type, .memory = slot->element};
     if (bound && (isdigit((unsigned char)bound->text[0]) || bound->text[0] == '-'))
         return (struct interp_operand){.v = interp_int(strtoll(bound->text, NULL, 10))};
     if (strcmp(name, "this") == 0 && ip->frame && ip->frame->self)

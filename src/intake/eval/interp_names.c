@@ -163,6 +163,7 @@ static struct interp_slot *field_of(
     struct interp_slot *slot = &(*at)->slot;
 
     slot->name = arena_strdup(ip->arena, name);
+    slot->born = ip->nr_slots++;
     if (f && ip->depth < INTERP_MAX_DEPTH)
         begin_field(ip, slot, f, object->type);
     return slot;
@@ -197,8 +198,11 @@ struct interp_slot *interp_declare(struct interp *ip, const char *name, const st
 
     var->name = name;
     var->slot = arena_alloc(ip->arena, sizeof(*var->slot));
-    *var->slot = (struct interp_slot){
-        .type = type, .name = name, .at = ip->at, .nameless = ip->frame && ip->frame->plain};
+    *var->slot = (struct interp_slot){.type = type,
+        .name = name,
+        .at = ip->at,
+        .nameless = ip->frame && ip->frame->plain,
+        .born = ip->nr_slots++};
     var->next = *list;
     *list = var;
     return var->slot;
@@ -242,8 +246,10 @@ void interp_counted(struct interp *ip, struct interp_slot *slot)
 
 void interp_assign(struct interp *ip, struct interp_slot *slot, struct interp_value v)
 {
-    if (ip->dry)
+    if (ip->dry || (interp_watched(ip, &slot->v) && !interp_watched(ip, &v)))
         return;
+    if (interp_watched(ip, &v) && !interp_watched(ip, &slot->v) && slot->born < ip->walk->oldest)
+        ip->walk->oldest = slot->born;
     slot->v = interp_copy(ip, interp_convert(ip, v, slot->type));
     slot->at = ip->at;
     if (said_uses(slot->v.said, slot))
@@ -254,8 +260,12 @@ void interp_assign(struct interp *ip, struct interp_slot *slot, struct interp_va
 
 void interp_store(struct interp *ip, struct interp_operand *to, struct interp_value v)
 {
-    if (to->slot)
+    if (ip->walk && to->memory == ip->walk->memory && !ip->dry)
+        ip->walk->writes = true;
+    else if (to->slot)
         interp_assign(ip, to->slot, v);
+    else if (!to->memory) /* it is not known where a pointer goes */
+        interp_walk_object(ip, &(struct interp_operand){.v = v});
     else if (to->memory && !ip->dry)
         interp_set_cell(ip, to->memory, to->offset, interp_convert(ip, v, to->type));
     to->v = v;
@@ -292,7 +302,7 @@ static void grow_cells(struct interp *ip, struct memory *m)
 struct interp_value interp_cell(struct memory *m, int64_t offset)
 {
     if (m->lost)
-        return (struct interp_value){0};
+        return m->fill.kind == VALUE_MEMORY ? m->fill : (struct interp_value){0};
     unsigned at = m->cap_cells ? find_cell(m, offset) : 0;
 
     return m->cap_cells && m->cells[at] ? m->cells[at]->v : m->fill;
@@ -327,6 +337,8 @@ void interp_set_cell(struct interp *ip, struct memory *m, int64_t offset, struct
 
     if (ip->stopped) /* in the middle of what makes the value */
         return;
+    if (interp_watched(ip, &v)) /* whichever element is asked for */
+        m->fill = v;
     note_contents(&m->contents, each ? offset / each : -1, &v);
     if (m->lost || m->nr_cells > MAX_CELLS) {
         m->lost = true;

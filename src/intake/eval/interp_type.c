@@ -138,7 +138,8 @@ const struct type *interp_type_pointer(struct interp *ip, const struct type *to)
 
 static const char *const skipped[] = {"const", "static", "constexpr", "volatile", "register",
     "extern", "inline", "struct", "class", "enum", "typename", "mutable", "__restrict__",
-    "__restrict", "thread_local", "__device__", "__host__", "__managed__", NULL};
+    "__restrict", "thread_local", "__device__", "__host__", "__managed__", "__shared__",
+    "__constant__", NULL};
 
 bool interp_type_word(const struct tok *t)
 {
