@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "core/chip.h"
 #include "intake/contract/contract_builder.h"
-#include "intake/eval/memory_effects.h"
 #include "intake/syntax/spelling.h"
 
 #include <inttypes.h>
@@ -148,15 +147,15 @@ static bool continues(const struct contract_builder *b, const struct interp_laun
 
 /* Adds what launch l does with the memory. False: the launch does not get it. */
 static bool launch_gets(const struct interp_launch *l, const struct param *params, unsigned nr,
-    const struct memory *memory, struct memory_effects *effects)
+    const struct memory *memory, bool *reads, bool *writes)
 {
     bool gets = false;
 
     for (unsigned k = 0; k < l->site.nr_args && k < nr; k++)
         if (l->args[k].kind == VALUE_MEMORY && l->args[k].memory == memory) {
             gets = true;
-            effects->reads |= params[k].reads;
-            effects->writes |= params[k].writes;
+            *reads |= params[k].reads;
+            *writes |= params[k].writes;
         }
     return gets;
 }
@@ -174,16 +173,16 @@ static const struct array *begins_anew(struct contract_builder *b, unsigned i, c
         return NULL;
     const unsigned nr = params_read(params, NULL, b->resolver->decls, l->kernel);
 
-    param_access_pointers(params, nr, b->resolver, l->kernel);
+    param_access_pointers(params, nr, contract_types(b), l->kernel);
     for (unsigned c = 0; c < ip->nr_transfers && ip->transfers[c].before <= i; c++)
         for (unsigned a = 0; a < b->nr_arrays; a++) {
             const struct array *array = &b->arrays[a];
-            struct memory_effects effects = {0};
+            bool reads = false, writes = false;
 
             if (array->memory == ip->transfers[c].memory && array->written &&
                 ip->transfers[c].before > of[array->first_write] &&
-                launch_gets(l, params, nr, array->memory, &effects) &&
-                (!ip->transfers[c].taken || (effects.writes && !effects.reads)))
+                launch_gets(l, params, nr, array->memory, &reads, &writes) &&
+                (!ip->transfers[c].taken || (writes && !reads)))
                 return array;
         }
     return NULL;

@@ -335,7 +335,7 @@ void contract_launch(struct contract_builder *b, const struct interp_launch *see
 
     *l = (struct launching){.b = b, .kernel = kernel};
     l->nr = params_read(l->params, b->arena, b->resolver->decls, kernel);
-    param_access_pointers(l->params, l->nr, b->resolver, kernel);
+    param_access_pointers(l->params, l->nr, contract_types(b), kernel);
     l->seen = seen = with_defaults(b, seen, l->params, l->nr);
     const struct site *site = l->site = &seen->site;
     struct contract_launch to = {

@@ -160,9 +160,7 @@ static void add_padding(struct passing *p, unsigned offset, unsigned align)
 static void add_pointer(struct passing *p, const struct leaf *leaf)
 {
     struct launching *l = p->l;
-    const char *dot = strrchr(leaf->path, '.'), *name = field_name(p, leaf->path);
-    const char *member = arena_strndup(
-        l->b->arena, dot ? dot + 1 : leaf->path, strcspn(dot ? dot + 1 : leaf->path, "["));
+    const char *name = field_name(p, leaf->path);
     struct param param = {
         .name = name, .type = leaf->type->to ? leaf->type->to->text : "", .is_pointer = true};
     const bool null = leaf->seen.kind == VALUE_INT && leaf->seen.i == 0;
@@ -181,7 +179,8 @@ static void add_pointer(struct passing *p, const struct leaf *leaf)
         add_item(p, name, NULL, 8);
         return;
     }
-    param_access_member(&param, l->b->resolver, l->kernel, p->param->name, member, p->type->decl);
+    param_access_member(
+        &param, contract_types(l->b), l->kernel, p->param->name, p->type, leaf->path);
     contract_use_array(a, &param, l->b->nr_launches);
     add_item(p, a->id, NULL, 8);
 }

@@ -3,7 +3,6 @@
 #include "intake/contract/contract_builder.h"
 
 #include "base/mem.h"
-#include "intake/eval/memory_effects.h"
 #include "intake/syntax/spelling.h"
 
 #include <string.h>
@@ -117,30 +116,7 @@ static const char *symbol_beginning(struct contract_builder *b, unsigned name)
     return number != 0 ? arena_printf(b->arena, " = constant(%.9g)", number) : text;
 }
 
-/* The function assigns the variable, or hands on its address. */
-static bool is_written_in(const struct contract_builder *b, const struct decl *fn, const char *name)
-{
-    const struct toks *toks = b->resolver->toks;
-    struct memory_effects effects = {0};
-
-    memory_effects_of_pointer(b->resolver, fn, name, &effects);
-    for (unsigned i = fn->body; i < fn->to && !effects.writes; i++) {
-        const struct tok *before = &toks->tok[i - 1];
-        unsigned end = i + 1;
-
-        if (toks->tok[i].kind != TOK_NAME || !tok_is(&toks->tok[i], name))
-            continue;
-        while (
-            (tok_is(&toks->tok[end], "[") && toks->tok[end].match) || tok_is(&toks->tok[end], "."))
-            end = tok_is(&toks->tok[end], ".") ? end + 2 : toks->tok[end].match + 1;
-        effects.writes =
-            tok_assigns(&toks->tok[end]) || tok_is(before, "++") || tok_is(before, "--") ||
-            (tok_is(before, "&") && (tok_is(before - 1, "(") || tok_is(before - 1, ",")));
-    }
-    return effects.writes;
-}
-
-static bool is_written(const struct contract_builder *b, const char *name)
+static bool is_written(struct contract_builder *b, const char *name)
 {
     const struct resolver *resolver = b->resolver;
 
@@ -150,7 +126,8 @@ static bool is_written(const struct contract_builder *b, const char *name)
 
         for (unsigned l = 0; l < b->nr_launches; l++)
             launched |= resolver->kernels[l] == d;
-        if (d->kind == DECL_FUNCTION && d->keep && d->body && launched && is_written_in(b, d, name))
+        if (d->kind == DECL_FUNCTION && d->keep && d->body && launched &&
+            param_access_writes_variable(contract_types(b), d, name))
             return true;
     }
     return false;

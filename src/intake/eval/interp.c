@@ -132,19 +132,18 @@ static void pass(
     }
     struct interp_slot *slot = interp_declare(ip, toks->tok[i].text, type);
 
-    interp_assign(ip, slot, arg->v);
+    if (is_ref && ip->walk && arg->memory)
+        slot->element = arg->memory;
+    else
+        interp_assign(ip, slot, interp_used(ip, arg));
 }
 
 static void pass_all(
     struct interp *ip, const struct decl *fn, struct interp_operand *args, unsigned nr_args)
 {
     const struct toks *toks = fn->toks ? fn->toks : ip->resolver->toks;
-    struct tok_range params[LAUNCH_MAX_ARGS];
-    unsigned nr =
-        fn->open == fn->body
-            ? 0 /* a lambda without parentheses */
-            : tok_range_split((struct tok_range){toks, fn->open + 1, toks->tok[fn->open].match},
-                  params, LAUNCH_MAX_ARGS);
+    struct tok_range params[MAX_PARAMS];
+    const unsigned nr = params_split(toks, fn, params);
 
     for (unsigned p = 0; p < nr && p < nr_args; p++)
         deduce(ip, fn, params[p], &args[p], &ip->frame->bound);
@@ -224,10 +223,17 @@ struct interp_value interp_call(struct interp *ip, const struct decl *fn,
         .bound = bound || !scope || !ip->frame ? bound : ip->frame->bound,
         .plain = bounded && !(fn->open > 1 && tok_is(&toks->tok[fn->open - 2], "void"))};
     unsigned limit = ip->limit, at = ip->at;
+    const bool written =
+        ip->walk && (ip->walk->writes || !interp_passes_const(ip, fn, args, nr_args));
 
+    for (const struct interp_frame *f = ip->walk ? ip->frame : NULL; f; f = f->up)
+        if (f->fn == fn) { /* itself, or one of the same name that is not in the file */
+            interp_walk_call(ip, fn->name, args, nr_args);
+            return (struct interp_value){0};
+        }
     if (ip->dry || ip->depth > INTERP_MAX_DEPTH || !toks->tok[fn->body].match)
         return (struct interp_value){0};
-    if (bounded && ip->limit > ip->steps + interp_patience(ip, toks, fn->body))
+    if (bounded && !ip->walk && ip->limit > ip->steps + interp_patience(ip, toks, fn->body))
         ip->limit = ip->steps + interp_patience(ip, toks, fn->body);
     ip->depth += 4;
     ip->frame = &frame;
@@ -236,6 +242,8 @@ struct interp_value interp_call(struct interp *ip, const struct decl *fn,
         initialise_members(ip, fn);
     interp_statements(ip, toks, fn->body + 1, toks->tok[fn->body].match);
     ip->frame = frame.up;
+    if (ip->walk)
+        ip->walk->writes = ip->walk->writes && written;
     struct memory *made = frame.result.kind == VALUE_MEMORY ? frame.result.memory : NULL;
 
     if (made && made->at > fn->from && made->at < fn->to) /* what it becomes outside names it */
@@ -334,6 +342,20 @@ struct interp_operand interp_macro_call(
         none = interp_operand(ip, (struct tok_range){toks, 0, toks->nr});
     ip->depth -= 4;
     return none;
+}
+
+void interp_macro_head(struct interp *ip, const struct macro *macro, struct tok_range args)
+{
+    struct tok_range parts[LAUNCH_MAX_ARGS];
+    const unsigned nr = tok_range_split(args, parts, LAUNCH_MAX_ARGS), open = args.to + 1;
+    const char *head = substituted(ip, macro, parts, nr);
+    const struct toks *toks =
+        expanded(ip, arena_printf(ip->arena, "%s %s", head,
+                         toks_text(args.toks, ip->arena, open, args.toks->tok[open].match + 1)));
+
+    if (toks && ++ip->depth < INTERP_MAX_DEPTH)
+        interp_statements(ip, toks, 0, toks->nr);
+    ip->depth -= toks != NULL;
 }
 
 /* ---- the program ---- */

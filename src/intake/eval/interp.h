@@ -57,6 +57,8 @@ struct interp_slot { /* what holds a value: a variable, a field, an element */
     const char *name;        /* NULL: an element */
     unsigned at;             /* the token where it got its value */
     bool nameless;           /* it gives its name to no number */
+    unsigned born;           /* how many slots had been made */
+    struct memory *element;  /* of a reference: the memory with what it stands for; else NULL */
     struct memory *tensor;   /* of a tensor; NULL: it is none */
     const char *path;        /* of a field: what the text first called it, as "cfg_n" */
 };
@@ -156,9 +158,11 @@ struct interp {
     int leaving;           /* enum leaving */
 
     struct functions *functions;
+    struct interp_walk *walk; /* see interp_parts.h; NULL: host code is followed */
     struct expansion *expansions;
     int optind;
     const char *optarg;
+    unsigned nr_slots; /* made so far, but for elements of memory */
     struct memory *argv;
     int64_t argc;
     bool args_known;

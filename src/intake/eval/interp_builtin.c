@@ -535,7 +535,7 @@ static bool tensors(struct call *c, struct interp_value *out)
 {
     static const char *const made[] = {"zeros", "ones", "empty", "full", "rand", "randn", NULL};
     const struct tok_range list = c->nr ? c->ranges[0] : (struct tok_range){0};
-    struct tok_range dims[6];
+    struct tok_range dims[LAUNCH_MAX_ARGS];
     const struct said *said = NULL;
 
     if (c->nr && c->args[0].slot && str_ends(c->name, "_like")) {
@@ -549,7 +549,8 @@ static bool tensors(struct call *c, struct interp_value *out)
         !tok_is(&list.toks->tok[list.from], "{") || !list.toks->tok[list.from].match)
         return false;
     const unsigned nr = tok_range_split(
-        (struct tok_range){list.toks, list.from + 1, list.toks->tok[list.from].match}, dims, 6);
+        (struct tok_range){list.toks, list.from + 1, list.toks->tok[list.from].match}, dims,
+        LAUNCH_MAX_ARGS);
 
     for (unsigned d = 0; d < nr; d++) {
         const struct interp_value v = interp_evaluate(c->ip, dims[d]);
@@ -614,7 +615,7 @@ struct interp_operand interp_builtin(struct interp *ip, const char *name, struct
     struct interp_operand values[LAUNCH_MAX_ARGS], result = {0};
     struct call c = {ip, name, values, args, nr_args, type};
 
-    if (ip->dry || interp_launch_call(ip, name, args, nr_args))
+    if (ip->dry || (!ip->walk && interp_launch_call(ip, name, args, nr_args)))
         return result;
     memset(values, 0, sizeof(values));
     for (unsigned a = 0; a < nr_args; a++)
@@ -623,9 +624,13 @@ struct interp_operand interp_builtin(struct interp *ip, const char *name, struct
         const struct interp_value *v = &values[a].v;
 
         if (v->kind == VALUE_CODE && !v->code->is_kernel && v->code->body &&
-            interp_launches_in(
-                ip, v->code->toks ? v->code->toks : ip->resolver->toks, v->code->body, v->code->to))
+            (ip->walk || interp_launches_in(ip, v->code->toks ? v->code->toks : ip->resolver->toks,
+                             v->code->body, v->code->to)))
             interp_call(ip, v->code, NULL, 0, NULL, v->scope, NULL);
+    }
+    if (ip->walk) {
+        interp_walk_call(ip, name, values, nr_args);
+        return result;
     }
     if (ip->stopped || from_text(&c, &result.v) || on_text(&c, &result.v) ||
         random_number(&c, &result.v) || of_one(&c, &result.v) || of_two(&c, &result.v) ||

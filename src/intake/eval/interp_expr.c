@@ -158,8 +158,10 @@ static struct interp_value on_pointers(
         return on_pointers(ip, op, b, a);
     if (a.kind == VALUE_MEMORY && b.kind == VALUE_INT) {
         each = interp_sizeof(ip, a.type);
-        if (op[0] == '=' || op[0] == '!') /* a comparison with NULL */
+        if (op[0] == '=' || op[0] == '!') { /* a comparison with NULL */
+            interp_asked(ip, &(struct interp_operand){.v = a});
             return interp_int(op[0] == '!');
+        }
         if (!each || (op[0] != '+' && op[0] != '-'))
             return (struct interp_value){0};
         a.i = interp_along(a.i, op[0] == '+' ? b.i : (int64_t) - (uint64_t)b.i, each);
@@ -277,6 +279,8 @@ struct interp_value interp_operate(
     double x, y;
     bool known;
 
+    if (interp_watched(ip, &a) != interp_watched(ip, &b) && (op[0] == '+' || op[0] == '-'))
+        return interp_watched(ip, &a) ? a : b;
     if (a.kind == VALUE_RANGE || b.kind == VALUE_RANGE)
         return a.kind == VALUE_SIZE || b.kind == VALUE_SIZE ? on_sizes(ip, op, &a, &b)
                                                             : on_ranges(ip, op, a, b);
@@ -314,13 +318,15 @@ bool interp_truth(const struct interp_value *v, bool *known)
 static struct interp_operand logical(
     struct interp_reader *r, struct interp_operand left, bool is_and)
 {
-    bool known, right_known, value = interp_truth(&left.v, &known);
-    bool decided = known && value != is_and;
+    const struct interp_value first = interp_asked(r->ip, &left);
+    bool known, right_known, value = interp_truth(&first, &known);
+    bool decided = known && value != is_and && !r->ip->walk;
 
     r->ip->dry += decided;
     struct interp_operand right = interp_expression(r, is_and ? LEVEL_AND + 1 : LEVEL_OR + 1);
+    const struct interp_value second = interp_asked(r->ip, &right);
     r->ip->dry -= decided;
-    bool other = interp_truth(&right.v, &right_known);
+    bool other = interp_truth(&second, &right_known);
 
     if (decided)
         return interp_plain(interp_int(value));
@@ -334,6 +340,8 @@ static struct interp_operand choice(struct interp_reader *r, struct interp_opera
 {
     bool known, value = interp_truth(&condition.v, &known);
 
+    interp_asked(r->ip, &condition);
+    known = known && !r->ip->walk;
     r->ip->dry += known && !value;
     struct interp_operand first = interp_expression(r, LEVEL_ASSIGN);
     r->ip->dry -= known && !value;
@@ -342,6 +350,11 @@ static struct interp_operand choice(struct interp_reader *r, struct interp_opera
     r->ip->dry += known && value;
     struct interp_operand second = interp_expression(r, LEVEL_ASSIGN);
     r->ip->dry -= known && value;
+    if (r->ip->walk) {
+        interp_used(r->ip, &first);
+        interp_used(r->ip, &second);
+        return interp_plain(interp_watched(r->ip, &first.v) ? first.v : second.v);
+    }
     const struct said *one = interp_said(r->ip, &first.v), *other = interp_said(r->ip, &second.v),
                       *said = condition.v.said && other
                                   ? said_of(r->ip->arena, "?:", condition.v.said, one, other)
@@ -365,14 +378,15 @@ static struct interp_operand assignment(
 {
     struct interp_operand right = interp_expression(r, LEVEL_ASSIGN);
 
+    interp_used(r->ip, &right);
     if (op[0] != '=')
-        right.v = interp_operate(r->ip, op, left.v, right.v);
+        right.v = interp_operate(r->ip, op, interp_used(r->ip, &left), right.v);
     interp_store(r->ip, &left, right.v);
     if (op[0] != '=')
         interp_counted(r->ip, left.slot);
     if (left.slot && !r->ip->dry)
         left.v = left.slot->v;
-    return left;
+    return r->ip->walk ? interp_plain(left.v) : left;
 }
 
 static const char *assigns(const struct tok *t)
@@ -436,7 +450,8 @@ struct interp_operand interp_expression(struct interp_reader *r, int level)
         } else {
             struct interp_operand right = interp_expression(r, op_level + 1);
 
-            left = interp_plain(interp_operate(ip, op, left.v, right.v));
+            left = interp_plain(
+                interp_operate(ip, op, interp_used(ip, &left), interp_used(ip, &right)));
         }
     }
     ip->depth--;
@@ -464,5 +479,7 @@ struct interp_operand interp_operand(struct interp *ip, struct tok_range range)
 
 struct interp_value interp_evaluate(struct interp *ip, struct tok_range range)
 {
-    return interp_operand(ip, range).v;
+    const struct interp_operand o = interp_operand(ip, range);
+
+    return interp_used(ip, &o);
 }

@@ -3,11 +3,12 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "intake/eval/params.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_HOT_NAMES = 256, MAX_ROUNDS = 8 };
+enum { MAX_HOT_NAMES = 256, MAX_ROUNDS = 8, MAX_ANGLES = 64 };
 
 struct functions {
     struct decl *fn;
@@ -42,17 +43,16 @@ static bool function_of(const struct toks *toks, unsigned i, struct decl *fn)
             .name = "operator"};
         return toks->tok[i].match > i;
     }
-    if (open < 1 || toks->tok[open - 1].kind != TOK_NAME)
+    const unsigned name = toks_before_angles(toks, open, open > MAX_ANGLES ? open - MAX_ANGLES : 0);
+
+    if (name < 1 || toks->tok[name - 1].kind != TOK_NAME || tok_among(&toks->tok[name - 1], never))
         return false;
-    for (unsigned n = 0; never[n]; n++)
-        if (tok_is(&toks->tok[open - 1], never[n]))
-            return false;
     *fn = (struct decl){.kind = DECL_FUNCTION,
-        .from = open - 1,
+        .from = name - 1,
         .to = toks->tok[i].match + 1,
         .open = open,
         .body = i,
-        .name = toks->tok[open - 1].text};
+        .name = toks->tok[name - 1].text};
     return toks->tok[i].match > i;
 }
 
@@ -158,16 +158,18 @@ bool interp_launches_in(struct interp *ip, const struct toks *toks, unsigned fro
     return false;
 }
 
+bool interp_returns_reference(const struct interp *ip, const struct decl *fn)
+{
+    return !fn->toks && fn->open > 1 && tok_is(&ip->resolver->toks->tok[fn->open - 2], "&");
+}
+
 /* The function can be called with so many arguments. */
 static bool takes(const struct toks *toks, const struct decl *fn, unsigned nr_args)
 {
-    struct tok_range params[LAUNCH_MAX_ARGS];
-    unsigned nr = tok_range_split(
-        (struct tok_range){toks, fn->open + 1, toks->tok[fn->open].match}, params, LAUNCH_MAX_ARGS);
+    struct tok_range params[MAX_PARAMS];
+    const unsigned nr = params_split(toks, fn, params);
     unsigned needed = 0;
 
-    if (nr == 1 && tok_is(&toks->tok[params[0].from], "void") && params[0].to == params[0].from + 1)
-        nr = 0;
     for (unsigned p = 0; p < nr; p++)
         needed += toks_find(toks, params[p].from, params[p].to, "=") == params[p].to;
     return nr_args >= needed && nr_args <= nr;

@@ -51,11 +51,11 @@ static void init_vector(struct interp *ip, struct interp_slot *slot, const struc
 static void init_fields(
     struct interp *ip, struct interp_object *o, const struct tok_range *args, unsigned nr)
 {
-    struct field *f = o->fields;
+    const struct type_field *f = interp_type_fields(ip, o->type)->first;
 
     for (unsigned a = 0; a < nr && args[a].from < args[a].to; a++) {
         const struct toks *toks = args[a].toks;
-        struct interp_slot *slot = f ? &f->slot : NULL;
+        struct interp_slot *slot = f ? interp_field(ip, o, f->name) : NULL;
         struct tok_range init = args[a];
 
         if (tok_is(&toks->tok[init.from], ".") && init.to > init.from + 3) {
@@ -192,7 +192,8 @@ struct interp_operand interp_named(struct interp *ip, const char *name)
     struct interp_operand o = constant(ip, name);
 
     if (slot)
-        return (struct interp_operand){.v = slot->v, .slot = slot, .type = slot->type};
+        return (struct interp_operand){
+            .v = slot->v, .slot = slot, .type = slot->type, .memory = slot->element};
     if (bound && (isdigit((unsigned char)bound->text[0]) || bound->text[0] == '-'))
         return (struct interp_operand){.v = interp_int(strtoll(bound->text, NULL, 10))};
     if (strcmp(name, "this") == 0 && ip->frame && ip->frame->self)

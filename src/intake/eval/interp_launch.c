@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "intake/eval/params.h"
 
 #include <string.h>
 
@@ -105,6 +106,17 @@ void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned
     *past = toks->tok[close + 1].match + 1;
     if (ip->dry)
         return;
+    if (ip->walk) { /* of device code: whatever its kernel does */
+        const unsigned nr =
+            tok_range_split((struct tok_range){toks, close + 2, *past - 1}, parts, LAUNCH_MAX_ARGS);
+
+        for (unsigned i = 0; i < nr; i++) {
+            const struct interp_operand o = interp_operand(ip, parts[i]);
+
+            interp_walk_call(ip, "", &o, 1);
+        }
+        return;
+    }
     struct interp_value code = interp_named(ip, toks->tok[name].text).v;
     struct interp_launch *l = record(
         ip, toks, chevrons, code.kind == VALUE_CODE && code.code->is_kernel ? code.code : NULL);
@@ -149,16 +161,6 @@ static void args_behind(
     }
 }
 
-static unsigned nr_params(const struct interp *ip, const struct decl *kernel)
-{
-    struct tok_range params[LAUNCH_MAX_ARGS];
-    const struct toks *toks = ip->resolver->toks;
-
-    return tok_range_split(
-        (struct tok_range){toks, kernel->open + 1, toks->tok[kernel->open].match}, params,
-        LAUNCH_MAX_ARGS);
-}
-
 /* The kernel that an argument such as (void *)kernel<float, 4> names, and the token of its `<`. */
 static const struct decl *kernel_in(struct interp *ip, struct tok_range r, unsigned *angle)
 {
@@ -183,6 +185,7 @@ bool interp_launch_call(struct interp *ip, const char *name, struct tok_range *a
         strcmp(name, "cudaLaunchKernel") == 0 || strcmp(name, "cudaLaunchCooperativeKernel") == 0;
     bool extended = strcmp(name, "cudaLaunchKernelEx") == 0;
     struct interp_value config[3];
+    struct tok_range params[MAX_PARAMS];
     unsigned angle;
 
     if ((!plain && !extended) || nr < (plain ? 4U : 2U))
@@ -203,7 +206,8 @@ bool interp_launch_call(struct interp *ip, const char *name, struct tok_range *a
         l->site.config[1] = args[2];
         l->site.config[2] = nr > 4 ? args[4] : (struct tok_range){args[0].toks, 0, 0};
         l->site.nr_config = nr > 4 ? 3 : 2;
-        args_behind(ip, l, interp_evaluate(ip, args[3]), nr_params(ip, kernel));
+        args_behind(
+            ip, l, interp_evaluate(ip, args[3]), params_split(ip->resolver->toks, kernel, params));
         set_config(ip, l, config, 3);
         ip->launching--;
         return true;

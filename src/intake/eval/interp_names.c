@@ -125,62 +125,67 @@ struct interp_value interp_copy(struct interp *ip, struct interp_value v)
 
 /* ---- fields ---- */
 
-struct interp_slot *interp_field(struct interp *ip, struct interp_object *object, const char *name)
+/* Gives a field what it is declared with. */
+static void begin_field(
+    struct interp *ip, struct interp_slot *slot, const struct type_field *f, const struct type *in)
 {
-    struct field **f = &object->fields;
+    const struct type *type = slot->type = f->type;
 
-    for (; *f; f = &(*f)->next)
-        if (strcmp((*f)->slot.name, name) == 0)
-            return &(*f)->slot;
-    *f = arena_alloc(ip->arena, sizeof(**f));
-    (*f)->slot.name = arena_strdup(ip->arena, name);
-    return &(*f)->slot;
-}
-
-struct object_making {
-    struct interp *ip;
-    struct interp_object *object;
-};
-
-static void make_field(void *context, const char *name, const struct type *type, unsigned count,
-    unsigned from, unsigned to)
-{
-    struct object_making *m = context;
-    struct interp_slot *slot = interp_field(m->ip, m->object, name);
-
-    slot->type = type;
-    if (count != 1) {
-        unsigned each = interp_sizeof(m->ip, type);
+    if (f->count != 1) {
+        unsigned each = interp_sizeof(ip, type);
 
         slot->type = NULL;
         slot->v =
-            interp_pointer(interp_memory(m->ip, each ? (int64_t)each * count : -1, false), type, 0);
-    } else if (type && type != m->object->type &&
-               (type->kind == TYPE_STRUCT || type->kind == TYPE_DIM3)) {
-        slot->v = interp_object(m->ip, type);
+            interp_pointer(interp_memory(ip, each ? (int64_t)each * f->count : -1, false), type, 0);
+    } else if (type && type != in && (type->kind == TYPE_STRUCT || type->kind == TYPE_DIM3)) {
+        slot->v = interp_object(ip, type);
     }
-    if (from < to)
-        interp_initialise(m->ip, slot, (struct tok_range){m->ip->resolver->toks, from, to}, false);
+    if (f->from < f->to)
+        interp_initialise(ip, slot, (struct tok_range){ip->resolver->toks, f->from, f->to}, false);
+}
+
+/* make false: only a field that the object or its type has. */
+static struct interp_slot *field_of(
+    struct interp *ip, struct interp_object *object, const char *name, bool make)
+{
+    struct field **at = &object->fields;
+    const struct type_field *f =
+        object->type && object->type->decl ? interp_type_fields(ip, object->type)->first : NULL;
+
+    for (; *at; at = &(*at)->next)
+        if (strcmp((*at)->slot.name, name) == 0)
+            return &(*at)->slot;
+    while (f && strcmp(f->name, name) != 0)
+        f = f->next;
+    if (!f && !make)
+        return NULL;
+    *at = arena_alloc(ip->arena, sizeof(**at));
+    struct interp_slot *slot = &(*at)->slot;
+
+    slot->name = arena_strdup(ip->arena, name);
+    slot->born = ip->nr_slots++;
+    if (f && ip->depth < INTERP_MAX_DEPTH)
+        begin_field(ip, slot, f, object->type);
+    return slot;
+}
+
+struct interp_slot *interp_field(struct interp *ip, struct interp_object *object, const char *name)
+{
+    return field_of(ip, object, name, true);
 }
 
 struct interp_value interp_object(struct interp *ip, const struct type *type)
 {
     static const char *const dims[] = {"x", "y", "z"};
     struct interp_object *o = arena_alloc(ip->arena, sizeof(*o));
-    struct object_making m = {ip, o};
 
     o->type = type;
-    ip->depth++;
-    if (type && type->kind == TYPE_DIM3)
-        for (unsigned i = 0; i < 3; i++) {
-            struct interp_slot *slot = interp_field(ip, o, dims[i]);
+    for (unsigned i = 0; type && type->kind == TYPE_DIM3 && i < 3; i++) {
+        struct interp_slot *slot = interp_field(ip, o, dims[i]);
 
-            slot->v = interp_int(1);
-            slot->type = interp_type_named(ip, "unsigned int");
-        }
-    else if (type && type->decl && ip->depth < INTERP_MAX_DEPTH)
-        interp_type_fields(ip, type, make_field, &m);
-    ip->depth--;
+        slot->v = interp_int(1);
+        slot->type = interp_type_named(ip, "unsigned int");
+    }
     return (struct interp_value){.kind = VALUE_OBJECT, .type = type, .object = o};
 }
 
@@ -193,8 +198,11 @@ struct interp_slot *interp_declare(struct interp *ip, const char *name, const st
 
     var->name = name;
     var->slot = arena_alloc(ip->arena, sizeof(*var->slot));
-    *var->slot = (struct interp_slot){
-        .type = type, .name = name, .at = ip->at, .nameless = ip->frame && ip->frame->plain};
+    *var->slot = (struct interp_slot){.type = type,
+        .name = name,
+        .at = ip->at,
+        .nameless = ip->frame && ip->frame->plain,
+        .born = ip->nr_slots++};
     var->next = *list;
     *list = var;
     return var->slot;
@@ -215,9 +223,7 @@ struct interp_slot *interp_variable(struct interp *ip, const char *name)
     struct interp_slot *slot = ip->frame ? among(ip, ip->frame->vars, name) : NULL;
 
     if (!slot && ip->frame && ip->frame->self)
-        for (struct field *f = ip->frame->self->fields; f && !slot; f = f->next)
-            if (strcmp(f->slot.name, name) == 0)
-                slot = &f->slot;
+        slot = field_of(ip, ip->frame->self, name, false);
     return slot ? slot : among(ip, ip->globals, name);
 }
 
@@ -240,8 +246,10 @@ void interp_counted(struct interp *ip, struct interp_slot *slot)
 
 void interp_assign(struct interp *ip, struct interp_slot *slot, struct interp_value v)
 {
-    if (ip->dry)
+    if (ip->dry || (interp_watched(ip, &slot->v) && !interp_watched(ip, &v)))
         return;
+    if (interp_watched(ip, &v) && !interp_watched(ip, &slot->v) && slot->born < ip->walk->oldest)
+        ip->walk->oldest = slot->born;
     slot->v = interp_copy(ip, interp_convert(ip, v, slot->type));
     slot->at = ip->at;
     if (said_uses(slot->v.said, slot))
@@ -252,8 +260,12 @@ void interp_assign(struct interp *ip, struct interp_slot *slot, struct interp_va
 
 void interp_store(struct interp *ip, struct interp_operand *to, struct interp_value v)
 {
-    if (to->slot)
+    if (ip->walk && to->memory == ip->walk->memory && !ip->dry)
+        ip->walk->writes = true;
+    else if (to->slot)
         interp_assign(ip, to->slot, v);
+    else if (!to->memory) /* it is not known where a pointer goes */
+        interp_walk_object(ip, &(struct interp_operand){.v = v});
     else if (to->memory && !ip->dry)
         interp_set_cell(ip, to->memory, to->offset, interp_convert(ip, v, to->type));
     to->v = v;
@@ -290,7 +302,7 @@ static void grow_cells(struct interp *ip, struct memory *m)
 struct interp_value interp_cell(struct memory *m, int64_t offset)
 {
     if (m->lost)
-        return (struct interp_value){0};
+        return m->fill.kind == VALUE_MEMORY ? m->fill : (struct interp_value){0};
     unsigned at = m->cap_cells ? find_cell(m, offset) : 0;
 
     return m->cap_cells && m->cells[at] ? m->cells[at]->v : m->fill;
@@ -325,6 +337,8 @@ void interp_set_cell(struct interp *ip, struct memory *m, int64_t offset, struct
 
     if (ip->stopped) /* in the middle of what makes the value */
         return;
+    if (interp_watched(ip, &v)) /* whichever element is asked for */
+        m->fill = v;
     note_contents(&m->contents, each ? offset / each : -1, &v);
     if (m->lost || m->nr_cells > MAX_CELLS) {
         m->lost = true;

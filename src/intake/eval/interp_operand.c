@@ -115,6 +115,7 @@ static bool cast(struct interp_reader *r, struct interp_operand *out)
     *out = interp_expression(r, LEVEL_UNARY);
     bool address = out->v.kind == VALUE_ADDRESS;
 
+    interp_used(r->ip, out);
     if (!address)
         *out = interp_plain(past == close ? interp_convert(r->ip, out->v, type) : out->v);
     return true;
@@ -135,10 +136,14 @@ static struct interp_operand named_cast(struct interp_reader *r)
     if (!close || close + 1 >= r->to || !r->toks->tok[close + 1].match)
         return interp_plain((struct interp_value){0});
     interp_type_read(r->ip, r->toks, r->i + 1, close, &type, &is_ref);
-    struct interp_value v = interp_evaluate(
+    struct interp_operand o = interp_operand(
         r->ip, (struct tok_range){r->toks, close + 2, r->toks->tok[close + 1].match});
 
     r->i = r->toks->tok[close + 1].match + 1;
+    if (is_ref && o.memory)
+        return o;
+    const struct interp_value v = interp_used(r->ip, &o);
+
     return interp_plain(v.kind == VALUE_ADDRESS ? v : interp_convert(r->ip, v, type));
 }
 
@@ -260,6 +265,17 @@ static const struct type *made_type(struct interp_reader *r, const char *name, u
     return type;
 }
 
+static struct interp_operand called(struct interp *ip, const struct decl *fn,
+    struct interp_operand *args, unsigned nr_args, struct interp_object *self, struct var *scope,
+    const struct bound *bound)
+{
+    const struct interp_value v = interp_call(ip, fn, args, nr_args, self, scope, bound);
+
+    return interp_watched(ip, &v) && interp_returns_reference(ip, fn)
+               ? (struct interp_operand){.memory = v.memory}
+               : interp_plain(v);
+}
+
 static struct interp_operand call(
     struct interp_reader *r, const char *name, unsigned angle, unsigned open)
 {
@@ -279,12 +295,19 @@ static struct interp_operand call(
         return interp_macro_call(ip, macro, args, nr);
     if (variable && variable->v.kind == VALUE_CODE && variable->v.code->body) {
         evaluate_args(r, args, nr, values);
-        return interp_plain(
-            interp_call(ip, variable->v.code, values, nr, NULL, variable->v.scope, NULL));
+        return called(ip, variable->v.code, values, nr, NULL, variable->v.scope, NULL);
     }
     if (variable && variable->v.kind == VALUE_RANGE) { /* a distribution */
         evaluate_args(r, args, nr, values);
         return interp_plain(variable->v);
+    }
+    const struct decl *op = variable && variable->v.kind == VALUE_OBJECT
+                                ? interp_type_method(ip, variable->v.object->type, "operator", nr)
+                                : NULL;
+
+    if (op) { /* f(x) of an object */
+        evaluate_args(r, args, nr, values);
+        return called(ip, op, values, nr, variable->v.object, NULL, NULL);
     }
     const struct decl *self = ip->frame && ip->frame->self
                                   ? interp_type_method(ip, ip->frame->self->type, name, nr)
@@ -293,8 +316,8 @@ static struct interp_operand call(
 
     if (fn && !fn->is_kernel) {
         evaluate_args(r, args, nr, values);
-        return interp_plain(interp_call(
-            ip, fn, values, nr, self ? ip->frame->self : NULL, NULL, bind_angles(r, fn, angle)));
+        return called(
+            ip, fn, values, nr, self ? ip->frame->self : NULL, NULL, bind_angles(r, fn, angle));
     }
     type = made_type(r, str_starts(name, "make_") ? name + strlen("make_") : name, angle);
     if (type && (type->kind == TYPE_INT || type->kind == TYPE_REAL) && nr == 1)
@@ -416,13 +439,18 @@ static struct interp_operand element(struct interp_reader *r, struct interp_oper
         return (struct interp_operand){.v = o.v.slot->v, .slot = o.v.slot, .path = o.path};
     if (o.v.kind == VALUE_UNKNOWN && o.slot && !o.slot->type && !r->ip->dry) /* mode[0] = ... */
         o.v = o.slot->v = interp_pointer(interp_memory(r->ip, -1, false), NULL, 0);
+    if (r->ip->walk && (o.memory == r->ip->walk->memory || interp_watched(r->ip, &o.v)))
+        return (struct interp_operand){.memory = r->ip->walk->memory, .type = o.v.type};
     if (o.v.kind != VALUE_MEMORY)
         return (struct interp_operand){.path = o.path, .type = pointed_type(&o)};
     unsigned each = interp_sizeof(r->ip, o.v.type);
 
     if (i.kind != VALUE_INT) {
         o.v.memory->lost = o.v.memory->lost || (!r->ip->dry && !o.v.memory->device);
-        return (struct interp_operand){.path = o.path};
+        return r->ip->walk ? (struct interp_operand){.v = o.v.memory->fill,
+                                 .memory = o.v.memory,
+                                 .type = o.v.type}
+                           : (struct interp_operand){.path = o.path};
     }
     struct interp_operand e = {.memory = o.v.memory,
         .offset = interp_along(o.v.i, i.i, each ? each : 8),
@@ -463,12 +491,15 @@ static struct interp_operand member_call(
     r->i = r->toks->tok[open].match + 1;
     if (r->ip->dry)
         return interp_plain((struct interp_value){0});
-    if (o.v.kind == VALUE_OBJECT && o.v.object->type) {
-        const struct decl *fn = interp_type_method(r->ip, o.v.object->type, member, nr);
+    const struct decl *fn =
+        o.v.kind == VALUE_OBJECT ? interp_type_method(r->ip, o.v.object->type, member, nr) : NULL;
 
+    if (fn || r->ip->walk || (o.v.kind == VALUE_OBJECT && o.v.object->type)) {
         evaluate_args(r, args, nr, values);
-        return fn ? interp_plain(interp_call(r->ip, fn, values, nr, o.v.object, NULL, NULL))
-                  : interp_plain((struct interp_value){0});
+        if (fn)
+            return called(r->ip, fn, values, nr, o.v.object, NULL, NULL);
+        interp_walk_call(r->ip, member, values, nr);
+        return interp_plain((struct interp_value){0});
     }
     if (!o.path || o.v.kind != VALUE_UNKNOWN)
         return interp_member_builtin(r->ip, &o, member, args, nr);
@@ -534,9 +565,13 @@ static struct interp_operand member(struct interp_reader *r, struct interp_opera
             open = close + 1;
     }
     if (open < r->to && tok_is(&r->toks->tok[open], "(") && r->toks->tok[open].match &&
-        r->toks->tok[open].match < r->to)
+        r->toks->tok[open].match < r->to) {
+        interp_walk_object(r->ip, &o);
         return member_call(r, o, word, open);
+    }
     r->i++;
+    if (r->ip->walk && o.memory == r->ip->walk->memory)
+        return (struct interp_operand){.memory = o.memory};
     if (o.v.kind == VALUE_UNKNOWN && o.memory && !r->ip->dry && o.type &&
         o.type->kind == TYPE_STRUCT && !o.memory->lost) { /* an element of an array of structs */
         o.v = interp_object(r->ip, o.type);
@@ -556,7 +591,7 @@ static struct interp_operand member(struct interp_reader *r, struct interp_opera
 static struct interp_operand step_by_one(
     struct interp_reader *r, struct interp_operand o, bool up, bool before)
 {
-    struct interp_value old = o.v, one = interp_int(1);
+    struct interp_value old = interp_used(r->ip, &o), one = interp_int(1);
     struct interp_value v = interp_operate(r->ip, up ? "+" : "-", o.v, one);
 
     interp_store(r->ip, &o, v);
@@ -572,7 +607,7 @@ static void name_value(struct interp *ip, struct interp_operand *o)
     const struct type *type = slot ? slot->type : NULL;
     const bool known = o->v.kind == VALUE_INT;
 
-    if (!o->path || ip->dry || (slot && (slot->nameless || slot->v.said)) ||
+    if (!o->path || ip->dry || ip->walk || (slot && (slot->nameless || slot->v.said)) ||
         strcmp(o->path, "argc") == 0)
         return;
     if (o->memory)
@@ -636,7 +671,7 @@ static struct interp_operand postfix(struct interp_reader *r, struct interp_oper
 
             r->i = t->match + 1;
             o = o.v.kind == VALUE_CODE && o.v.code->body && !r->ip->dry
-                    ? interp_plain(interp_call(r->ip, o.v.code, values, nr, NULL, o.v.scope, NULL))
+                    ? called(r->ip, o.v.code, values, nr, NULL, o.v.scope, NULL)
                     : interp_plain((struct interp_value){0});
         } else {
             break;
@@ -727,7 +762,8 @@ struct interp_operand interp_unary(struct interp_reader *r)
     }
     if (interp_accept(r, "!")) {
         o = interp_expression(r, LEVEL_UNARY);
-        bool value = interp_truth(&o.v, &known);
+        const struct interp_value v = interp_asked(r->ip, &o);
+        bool value = interp_truth(&v, &known);
 
         return interp_plain(known ? interp_int(!value) : (struct interp_value){0});
     }
@@ -736,6 +772,7 @@ struct interp_operand interp_unary(struct interp_reader *r)
 
         r->i++;
         o = interp_expression(r, LEVEL_UNARY);
+        interp_used(r->ip, &o);
         if (op == '+' || !interp_number_of(&o.v, &x))
             return interp_plain(op == '+' ? o.v : (struct interp_value){0});
         if (op == '~')

@@ -36,6 +36,40 @@ struct interp_operand {
     const char *path; /* what the text calls it: "n", "cfg_n"; NULL: it is no variable */
 };
 
+/* While device code is followed for what it does with one memory. Nothing is known of numbers, so
+ * that both sides of each condition are carried out, and each loop until no further variable that
+ * is older than the loop holds a pointer into the memory. A variable that once held one goes on to.
+ */
+struct interp_walk {
+    struct memory *memory;
+    bool reads, writes, atomics;
+    bool asked;      /* a pointer into it is compared with null */
+    unsigned oldest; /* of the variables that have become pointers into it: when it was made */
+};
+
+/* ---- param_access.c ---- */
+
+/* The value is a pointer into the memory that is watched. */
+bool interp_watched(const struct interp *ip, const struct interp_value *v);
+
+/* The value of an operand. Notes that it is read. */
+struct interp_value interp_used(struct interp *ip, const struct interp_operand *o);
+
+/* The same for a condition. */
+struct interp_value interp_asked(struct interp *ip, const struct interp_operand *o);
+
+/* Each argument that points into the memory goes to a parameter that points to const, and there is
+ * one. */
+bool interp_passes_const(const struct interp *ip, const struct decl *fn,
+    const struct interp_operand *args, unsigned nr_args);
+
+/* Notes what a method does that is called on an object, a function that is not in the file, or an
+ * asm statement in tokens [from, to). Without a walk: nothing. */
+void interp_walk_object(struct interp *ip, const struct interp_operand *o);
+void interp_walk_call(
+    struct interp *ip, const char *name, const struct interp_operand *args, unsigned nr_args);
+void interp_walk_asm(struct interp *ip, const struct toks *toks, unsigned from, unsigned to);
+
 /* ---- interp.c: calls and steps ---- */
 
 /* Calls a function of the file. scope: the variables that a lambda sees. bound: the template
@@ -46,6 +80,9 @@ struct interp_value interp_call(struct interp *ip, const struct decl *fn,
 
 struct interp_operand interp_macro_call(
     struct interp *ip, const struct macro *macro, const struct tok_range *args, unsigned nr_args);
+
+/* Carries out a macro that makes the head of a statement, with the block that stands behind it. */
+void interp_macro_head(struct interp *ip, const struct macro *macro, struct tok_range args);
 
 /* The list of bound template parameters with one more before it. */
 const struct bound *interp_bind(
@@ -79,6 +116,9 @@ void interp_statements(struct interp *ip, const struct toks *toks, unsigned from
 struct interp_slot *interp_declare(struct interp *ip, const char *name, const struct type *type);
 struct interp_slot *interp_variable(struct interp *ip, const char *name); /* NULL: none */
 
+/* The function is declared as T &f(...). */
+bool interp_returns_reference(const struct interp *ip, const struct decl *fn);
+
 /* What a template parameter stands for; NULL: the name is none. */
 const struct type *interp_bound_type(struct interp *ip, const char *name);
 
@@ -88,10 +128,10 @@ void interp_store(struct interp *ip, struct interp_operand *to, struct interp_va
 struct interp_value interp_convert(
     struct interp *ip, struct interp_value v, const struct type *type);
 
-/* The field of that name, made where the object has none. */
+/* The field of that name, as the object's type declares it; made where there is none. */
 struct interp_slot *interp_field(struct interp *ip, struct interp_object *object, const char *name);
 
-/* A new object of a struct, with the initialisers of its fields; type NULL: without fields. */
+/* A new object. A field gets its initialiser when it is first asked for. */
 struct interp_value interp_object(struct interp *ip, const struct type *type);
 
 /* The value itself; of an object, a copy of the object. */
@@ -159,7 +199,7 @@ struct interp_value interp_tensor(struct interp *ip, struct interp_operand *o);
 /* An operand that stands for no slot and no element. */
 struct interp_operand interp_plain(struct interp_value v);
 
-/* A whole expression: as an operand, and its value alone. */
+/* A whole expression: as an operand, which may be assigned, and its value alone, which is read. */
 struct interp_operand interp_operand(struct interp *ip, struct tok_range r);
 struct interp_value interp_evaluate(struct interp *ip, struct tok_range r);
 

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+#include <limits.h>
 #include <string.h>
 
 static unsigned statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to);
@@ -17,7 +18,7 @@ static unsigned skip_lines(struct interp *ip, const struct toks *toks, unsigned 
     bool opens = str_starts(word, "if"), sure;
     unsigned depth = 0;
 
-    if ((opens && resolver_holds(ip->resolver, &toks->tok[i], &sure)) ||
+    if (ip->walk || (opens && resolver_holds(ip->resolver, &toks->tok[i], &sure)) ||
         !(opens || str_starts(word, "else") || str_starts(word, "elif")))
         return i + 1;
     for (i++; i < to; i++) {
@@ -116,6 +117,13 @@ static unsigned unknown_branch(
     return other ? other_to : body_to;
 }
 
+static struct interp_value condition(struct interp *ip, struct tok_range r)
+{
+    const struct interp_operand o = ip->dry ? (struct interp_operand){0} : interp_operand(ip, r);
+
+    return interp_asked(ip, &o);
+}
+
 static unsigned if_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
     i++;
@@ -132,8 +140,7 @@ static unsigned if_statement(struct interp *ip, const struct toks *toks, unsigne
         interp_statements(ip, toks, i + 1, semi + 1);
     if (semi < close)
         first = semi + 1;
-    struct interp_value v = ip->dry ? (struct interp_value){0}
-                                    : interp_evaluate(ip, (struct tok_range){toks, first, close});
+    struct interp_value v = condition(ip, (struct tok_range){toks, first, close});
     unsigned body = close + 1, body_to = skip_statement(ip, toks, body, to), other = 0;
     enum truth truth = truth_of(&v);
 
@@ -143,6 +150,12 @@ static unsigned if_statement(struct interp *ip, const struct toks *toks, unsigne
 
     if (ip->dry || ip->stopped)
         return end;
+    if (ip->walk) {
+        run_statement(ip, toks, body, to);
+        if (other)
+            run_statement(ip, toks, other, to);
+        return end;
+    }
     if (truth == IS_UNKNOWN)
         return unknown_branch(ip, toks, body, other, to);
     if (truth == IS_TRUE)
@@ -160,6 +173,25 @@ struct interp_loop {
     bool condition_last;
 };
 
+/* Carries out a loop of device code. */
+static void walk_loop(struct interp *ip, const struct toks *toks, const struct interp_loop *l)
+{
+    struct interp_walk *w = ip->walk;
+    const unsigned begun = ip->nr_slots;
+    unsigned before = w->oldest;
+
+    do {
+        before = w->oldest < before ? w->oldest : before;
+        w->oldest = UINT_MAX;
+        if (l->condition.from < l->condition.to)
+            condition(ip, l->condition);
+        run_statement(ip, toks, l->body, l->body_to);
+        if (l->step.from < l->step.to)
+            interp_evaluate(ip, l->step);
+    } while (w->oldest < begun && interp_step(ip));
+    w->oldest = before;
+}
+
 static void run_loop(struct interp *ip, const struct toks *toks, const struct interp_loop *l)
 {
     unsigned limit = ip->limit, rounds = 0;
@@ -169,6 +201,10 @@ static void run_loop(struct interp *ip, const struct toks *toks, const struct in
         ip->steps + (launches ? 4 * INTERP_LOOP_STEPS : interp_patience(ip, toks, l->body));
     enum truth truth = IS_TRUE;
 
+    if (ip->walk) {
+        walk_loop(ip, toks, l);
+        return;
+    }
     if (ip->limit > bound)
         ip->limit = bound;
     for (;; rounds++) {
@@ -219,12 +255,12 @@ static bool range_for(
     if (name < colon && toks->tok[name].kind == TOK_NAME) {
         struct interp_slot *slot = interp_declare(ip, toks->tok[name].text, type);
 
-        if (list.v.kind == VALUE_MEMORY)
+        if (list.v.kind == VALUE_MEMORY && !interp_watched(ip, &list.v))
             interp_assign(ip, slot, interp_cell(list.v.memory, 0));
     }
     bool launches = interp_launches_in(ip, toks, l->body, l->body_to);
 
-    if (launches)
+    if (launches || ip->walk)
         run_statement(ip, toks, l->body, l->body_to);
     if (ip->leaving == LEAVING_LOOP || ip->leaving == LEAVING_ROUND)
         ip->leaving = LEAVING_NOT;
@@ -340,7 +376,7 @@ static unsigned switch_statement(
     if (ip->dry)
         return end + 1;
     struct interp_value v = interp_evaluate(ip, (struct tok_range){toks, open + 1, close});
-    unsigned from = find_case(ip, toks, brace, v);
+    unsigned from = ip->walk ? brace + 1 : find_case(ip, toks, brace, v);
 
     if (v.kind != VALUE_INT && from == end)
         interp_lose(ip, toks, brace, end);
@@ -422,6 +458,8 @@ static unsigned declarator(struct interp *ip, const struct toks *toks, unsigned 
 
         if (is_ref && o.slot)
             ip->frame ? (void)(ip->frame->vars->slot = o.slot) : (void)0;
+        else if (is_ref && ip->walk && o.memory)
+            slot->element = o.memory;
         else if (is_ref)
             interp_assign(ip, slot, o.v);
         else
@@ -499,6 +537,12 @@ static unsigned plain_statement(struct interp *ip, const struct toks *toks, unsi
         toks->tok[i].kind == TOK_NAME ? resolver_macro(ip->resolver, toks->tok[i].text) : NULL;
     unsigned close = toks->tok[i + 1].match;
 
+    if (ip->walk && macro && macro->is_function && close > i &&
+        tok_is(&toks->tok[close + 1], "{") &&
+        toks->tok[close + 1].match) { /* FOR_EACH(i, n) { ... } */
+        interp_macro_head(ip, macro, (struct tok_range){toks, i + 2, close});
+        return toks->tok[close + 1].match + 1;
+    }
     if (macro && macro->is_function && close > i && close < end && tok_is(&toks->tok[i + 1], "(") &&
         toks->tok[close + 1].kind == TOK_NAME) {
         interp_operand(ip, (struct tok_range){toks, i, close + 1}); /* CHECK(x), without its ; */
@@ -528,10 +572,17 @@ static unsigned return_statement(
         return end + 1;
     if (toks == ip->resolver->toks)
         ip->at = ip->last = i;
-    if (i + 1 < end && ip->frame)
-        ip->frame->result =
-            interp_copy(ip, interp_evaluate(ip, (struct tok_range){toks, i + 1, end}));
-    ip->leaving = LEAVING_FUNCTION;
+    if (i + 1 < end && ip->frame) {
+        const struct interp_operand o = interp_operand(ip, (struct tok_range){toks, i + 1, end});
+        const bool place =
+            ip->walk && o.memory == ip->walk->memory && interp_returns_reference(ip, ip->frame->fn);
+        const struct interp_value v =
+            place ? interp_pointer(o.memory, o.type, 0) : interp_used(ip, &o);
+
+        if (!interp_watched(ip, &ip->frame->result))
+            ip->frame->result = interp_copy(ip, v);
+    }
+    ip->leaving = ip->walk ? LEAVING_NOT : LEAVING_FUNCTION;
     return end + 1;
 }
 
@@ -552,14 +603,14 @@ static unsigned block(struct interp *ip, const struct toks *toks, unsigned i, un
 
 static unsigned leave(struct interp *ip, const struct toks *toks, unsigned i, unsigned to, int how)
 {
-    if (!ip->dry)
+    if (!ip->dry && !ip->walk)
         ip->leaving = how;
     return toks_find(toks, i, to, ";") + 1;
 }
 
 static unsigned one_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
-    static const char *const passed[] = {"using", "typedef", "delete", "goto", "asm",
+    static const char *const passed[] = {"using", "typedef", "delete", "goto", "asm", "__asm__",
         "static_assert", "throw", "friend", "namespace", NULL};
     const struct tok *t = &toks->tok[i], *next = &toks->tok[i + 1];
 
@@ -591,6 +642,8 @@ static unsigned one_statement(struct interp *ip, const struct toks *toks, unsign
         return toks_find(toks, i, to, ":") + 1;
     if (t->kind == TOK_NAME && tok_is(next, ":"))
         return i + 2; /* a label */
+    if (ip->walk && !ip->dry && (tok_is(t, "asm") || tok_is(t, "__asm__")))
+        interp_walk_asm(ip, toks, i, toks_find(toks, i, to, ";"));
     for (unsigned p = 0; passed[p]; p++)
         if (tok_is(t, passed[p]))
             return toks_find(toks, i, to, ";") + 1;
@@ -626,6 +679,8 @@ void interp_statements(struct interp *ip, const struct toks *toks, unsigned from
     for (unsigned i = from; i < to && !ip->leaving && interp_step(ip);) {
         if (toks->tok[i].kind == TOK_DIRECTIVE)
             i = skip_lines(ip, toks, i, to);
+        else if (ip->walk && toks->left_out && toks->left_out[i])
+            i++;
         else
             i = statement(ip, toks, i, to);
     }

@@ -6,11 +6,12 @@
 #include "base/str.h"
 #include "intake/eval/interp_parts.h"
 #include "intake/eval/layout.h"
+#include "intake/eval/params.h"
 #include "intake/syntax/spelling.h"
 
 #include <string.h>
 
-enum { MAX_TYPES = 4096, MAX_NESTING = 6 };
+enum { MAX_TYPES = 4096 };
 
 static bool ends_pointer(const char *text)
 {
@@ -137,7 +138,8 @@ const struct type *interp_type_pointer(struct interp *ip, const struct type *to)
 
 static const char *const skipped[] = {"const", "static", "constexpr", "volatile", "register",
     "extern", "inline", "struct", "class", "enum", "typename", "mutable", "__restrict__",
-    "__restrict", "thread_local", "__device__", "__host__", "__managed__", NULL};
+    "__restrict", "thread_local", "__device__", "__host__", "__managed__", "__shared__",
+    "__constant__", NULL};
 
 bool interp_type_word(const struct tok *t)
 {
@@ -226,62 +228,78 @@ const struct type *interp_type_of_next(
 
 /* ---- what stands in a struct ---- */
 
-struct fields {
-    struct interp *ip;
-    void (*field)(void *, const char *, const struct type *, unsigned, unsigned, unsigned);
-    void *context;
-};
-
-/* Reads the declaration of fields up to its `;`. False: the declaration cannot be read. */
-static bool read_field(struct fields *f, unsigned i, unsigned end)
+const struct bound *interp_type_bound(struct interp *ip, const struct type *type)
 {
-    const struct toks *toks = f->ip->resolver->toks;
+    const char *names[8], *open = strchr(type->text, '<'), *close = strrchr(type->text, '>');
+    struct tok_range given[8];
+    struct toks *toks = arena_alloc(ip->arena, sizeof(*toks));
+    const struct bound *list = ip->frame ? ip->frame->bound : NULL;
+    const unsigned nr =
+        params_of_template(ip->resolver->toks, type->decl, names, ARRAY_SIZE(names));
+
+    if (!nr || !open || close < open)
+        return list;
+    const char *args = arena_strndup(ip->arena, open + 1, (size_t)(close - open - 1));
+
+    if (!toks_lex(toks, ip->arena, args, strlen(args)))
+        return list;
+    const unsigned nr_given = tok_range_split((struct tok_range){toks, 0, toks->nr}, given, 8);
+
+    for (unsigned i = 0; i < nr && i < nr_given; i++) {
+        const char *text = toks_text(toks, ip->arena, given[i].from, given[i].to);
+
+        list = interp_bind(ip, names[i], interp_type_named(ip, text), list);
+    }
+    return list;
+}
+
+/* Adds the fields of one declaration, up to its `;`, at *last, and moves *last. False: it cannot be
+ * read. */
+static bool read_field(struct interp *ip, unsigned i, unsigned end, struct type_field ***last)
+{
+    const struct toks *toks = ip->resolver->toks;
     const struct type *type;
     bool is_ref;
-    unsigned name = interp_type_read(f->ip, toks, i, end, &type, &is_ref);
+    unsigned name = interp_type_read(ip, toks, i, end, &type, &is_ref);
     const struct type *one = type, *next = interp_type_of_next(toks, name, type);
 
     for (; name < end; one = next) {
-        unsigned count = 1, from, past;
+        struct type_field *field = arena_alloc(ip->arena, sizeof(*field));
+        unsigned past;
 
+        *field = (struct type_field){.count = 1};
         for (; name < end && tok_is(&toks->tok[name], "*"); name++)
-            one = interp_type_pointer(f->ip, one);
+            one = interp_type_pointer(ip, one);
         if (name >= end || toks->tok[name].kind != TOK_NAME)
             return false;
         for (past = name + 1; past < end && tok_is(&toks->tok[past], "[");
              past = toks->tok[past].match + 1) {
             struct interp_value n =
-                interp_evaluate(f->ip, (struct tok_range){toks, past + 1, toks->tok[past].match});
+                interp_evaluate(ip, (struct tok_range){toks, past + 1, toks->tok[past].match});
 
             if (n.kind != VALUE_INT || n.i < 0 || n.i > 1 << 24 || !toks->tok[past].match)
                 return false;
-            count *= (unsigned)n.i;
+            field->count *= (unsigned)n.i;
         }
-        unsigned comma = toks_find(toks, past, end, ",");
-
-        from = past < comma && tok_is(&toks->tok[past], "=") ? past + 1 : past;
-        if (past < comma && tok_is(&toks->tok[past], "{"))
-            from = past;
-        f->field(f->context, toks->tok[name].text, one, count, from, comma);
-        name = comma + 1;
+        field->name = toks->tok[name].text;
+        field->type = one;
+        field->to = toks_find(toks, past, end, ",");
+        field->from = past + (past < field->to && tok_is(&toks->tok[past], "="));
+        name = field->to + 1;
+        **last = field;
+        *last = &field->next;
     }
     return true;
 }
 
-bool interp_type_fields(struct interp *ip, const struct type *type,
-    void (*field)(void *, const char *, const struct type *, unsigned, unsigned, unsigned),
-    void *context)
+/* Reads what stands between the braces of a struct. */
+static void read_fields(struct interp *ip, const struct decl *d, struct type_fields *fields)
 {
     const struct toks *toks = ip->resolver->toks;
-    struct fields f = {ip, field, context};
-    const struct decl *d = type->decl;
-    unsigned open = d ? toks_find(toks, d->from, d->to, "{") : 0;
-    bool all = true;
+    const unsigned open = toks_find(toks, d->from, d->to, "{");
+    struct type_field **last = &fields->first;
 
-    if (!d || !toks->tok[open].match || ip->nested == MAX_NESTING || !interp_step(ip))
-        return false;
-    ip->nested++;
-    for (unsigned i = open + 1; i < toks->tok[open].match;) {
+    for (unsigned i = open + 1; open < d->to && i < toks->tok[open].match;) {
         unsigned end = toks_find(toks, i, toks->tok[open].match, ";");
         unsigned brace = toks_find(toks, i, end, "{"), paren = toks_find(toks, i, end, "(");
 
@@ -290,7 +308,7 @@ bool interp_type_fields(struct interp *ip, const struct type *type,
         } else if (toks->tok[i].kind == TOK_NAME && tok_is(&toks->tok[i + 1], ":")) {
             i += 2; /* public: */
         } else if (paren < end && toks_find(toks, i, paren, "=") == paren) {
-            all = all && !tok_is(&toks->tok[i], "virtual");
+            fields->known = fields->known && !tok_is(&toks->tok[i], "virtual");
             i = brace < end || (brace == end && paren < end && brace < toks->nr &&
                                    tok_is(&toks->tok[brace], "{"))
                     ? toks->tok[brace].match + 1
@@ -301,13 +319,35 @@ bool interp_type_fields(struct interp *ip, const struct type *type,
             bool other = tok_is(&toks->tok[i], "using") || tok_is(&toks->tok[i], "typedef") ||
                          tok_is(&toks->tok[i], "static") || tok_is(&toks->tok[i], "friend");
 
-            all = (other || read_field(&f, i, end)) && all;
+            fields->known = (other || read_field(ip, i, end, &last)) && fields->known;
             i = end + 1;
         }
         ip->steps += 4;
     }
-    ip->nested--;
-    return all;
+}
+
+const struct type_fields *interp_type_fields(struct interp *ip, const struct type *type)
+{
+    static const struct type_fields none = {0};
+    struct type *t = ip->types;
+
+    if (!type->decl)
+        return &none;
+    if (type->fields)
+        return type->fields;
+    while (t != type)
+        t = t->next;
+    struct interp_frame frame = {.up = ip->frame, .bound = interp_type_bound(ip, type)};
+    struct type_fields *fields = arena_alloc(ip->arena, sizeof(*fields));
+
+    fields->known = true;
+    t->fields = fields; /* also while it is read: a struct has no field of its own type */
+    ip->frame = &frame;
+    read_fields(ip, type->decl, fields);
+    ip->frame = frame.up;
+    if (ip->stopped) /* in the middle of it */
+        t->fields = NULL;
+    return fields;
 }
 
 const struct decl *interp_type_method(

@@ -23,9 +23,23 @@ struct type {
     enum type_kind kind;
     unsigned bytes; /* bytes of one value; 0: not known */
     bool is_unsigned;
-    const struct type *to;   /* the elements of a pointer or a vector */
-    const struct decl *decl; /* a struct of the file */
+    const struct type *to;      /* the elements of a pointer or a vector */
+    const struct decl *decl;    /* a struct of the file */
+    struct type_fields *fields; /* of it, in order; NULL: not read yet */
     struct type *next;
+};
+
+struct type_field {
+    const char *name;
+    const struct type *type;
+    unsigned count;    /* of an array; 1: it is none */
+    unsigned from, to; /* the tokens of its initialiser, or of `: bits`; from == to: none */
+    struct type_field *next;
+};
+
+struct type_fields {
+    struct type_field *first;
+    bool known; /* false: some fields cannot be read */
 };
 
 struct bound { /* a template parameter, and what it stands for */
@@ -54,12 +68,12 @@ const struct type *interp_type_of_next(
 /* Bytes of one; 0: not known. */
 unsigned interp_type_bytes(struct interp *interp, const char *type);
 
-/* Calls `field` for each field of a struct, in order, with the tokens of its initialiser (from ==
- * to: none). False: the struct has fields that cannot be read. */
-bool interp_type_fields(struct interp *interp, const struct type *type,
-    void (*field)(void *context, const char *name, const struct type *type, unsigned count,
-        unsigned init_from, unsigned init_to),
-    void *context);
+/* The fields of a struct of the file; none of another type. */
+const struct type_fields *interp_type_fields(struct interp *interp, const struct type *type);
+
+/* What the parameters of a struct template stand for: what stands between < and > in the type's
+ * text, and what the frame binds. */
+const struct bound *interp_type_bound(struct interp *interp, const struct type *type);
 
 /* The method of that name with a body, for that number of arguments; NULL: there is none. */
 const struct decl *interp_type_method(

@@ -4,19 +4,20 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "intake/eval/interp_parts.h"
-#include "intake/eval/params.h"
 #include "intake/syntax/spelling.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_NESTING = 6 };
+
 /* One struct while its fields are laid one after another. A field that is a struct gets its own. */
 struct laying {
     struct interp *ip;
     struct layout *out;
-    const char *prefix;                 /* begins the paths of its fields */
-    const struct interp_object *object; /* the value of the struct; NULL: not known */
-    unsigned start, offset, align;      /* in bytes from the beginning of the outermost struct */
+    const char *prefix;            /* begins the paths of its fields */
+    struct interp_object *object;  /* the value of the struct; NULL: not known */
+    unsigned start, offset, align; /* in bytes from the beginning of the outermost struct */
 };
 
 static bool lay(struct interp *ip, struct layout *out, const struct type *type, const char *path,
@@ -28,14 +29,6 @@ static bool no_layout(struct layout *out, const char *why)
     return false;
 }
 
-static const struct interp_value *field_value(const struct interp_object *o, const char *name)
-{
-    for (const struct field *f = o ? o->fields : NULL; f; f = f->next)
-        if (strcmp(f->slot.name, name) == 0)
-            return &f->slot.v;
-    return NULL;
-}
-
 /* Element k of an array in a struct. */
 static struct interp_value element_value(
     const struct interp_value *array, unsigned k, unsigned each)
@@ -45,41 +38,40 @@ static struct interp_value element_value(
     return interp_cell(array->memory, array->i + (int64_t)k * each);
 }
 
-static void lay_field(void *context, const char *name, const struct type *type, unsigned count,
-    unsigned init_from, unsigned init_to)
+static bool lay_field(struct laying *l, const struct type_field *f)
 {
-    struct laying *l = context;
     struct arena *arena = l->ip->arena;
-    const struct interp_value *seen = field_value(l->object, name);
-    const bool bits = init_from < init_to && tok_is(&l->ip->resolver->toks->tok[init_from], ":");
-    const char *path = l->out->leaves ? arena_printf(arena, "%s%s", l->prefix, name) : "";
+    const struct interp_value *seen =
+        l->object ? &interp_field(l->ip, l->object, f->name)->v : NULL;
+    const char *path = l->out->leaves ? arena_printf(arena, "%s%s", l->prefix, f->name) : "";
 
-    if (bits)
-        no_layout(l->out, arena_printf(arena, "field %s has a number of bits", name));
-    if (l->out->leaves && count > LAYOUT_MAX_LEAVES)
-        no_layout(l->out, arena_printf(arena, "field %s has too many elements", name));
-    for (unsigned k = 0; k < count && !l->out->why; k++) {
+    if (f->from < f->to && tok_is(&l->ip->resolver->toks->tok[f->from], ":"))
+        return no_layout(l->out, arena_printf(arena, "field %s has a number of bits", f->name));
+    if (l->out->leaves && f->count > LAYOUT_MAX_LEAVES)
+        return no_layout(l->out, arena_printf(arena, "field %s has too many elements", f->name));
+    for (unsigned k = 0; k < f->count; k++) {
         unsigned bytes = 0, align = 1;
         struct interp_value one = {0};
 
-        if (count > 1 && l->out->leaves) {
-            one = element_value(seen, k, interp_sizeof(l->ip, type));
-            path = arena_printf(arena, "%s%s[%u]", l->prefix, name, k);
+        if (f->count > 1 && l->out->leaves) {
+            one = element_value(seen, k, interp_sizeof(l->ip, f->type));
+            path = arena_printf(arena, "%s%s[%u]", l->prefix, f->name, k);
         }
-        if (!lay(l->ip, NULL, type, path, NULL, 0, &bytes, &align)) { /* for its alignment */
-            no_layout(l->out, arena_printf(arena, "field %s is of type %s", name,
-                                  type ? type->text : "that is not known"));
-            return;
-        }
+        if (!lay(l->ip, NULL, f->type, path, NULL, 0, &bytes, &align)) /* for its alignment */
+            return no_layout(l->out, arena_printf(arena, "field %s is of type %s", f->name,
+                                         f->type ? f->type->text : "that is not known"));
         l->offset = l->start + (unsigned)round_up(l->offset - l->start, align);
         l->align = align > l->align ? align : l->align;
         if (!l->out->leaves) { /* all elements at once */
-            l->offset += bytes * count;
-            return;
+            l->offset += bytes * f->count;
+            return true;
         }
-        lay(l->ip, l->out, type, path, count > 1 ? &one : seen, l->offset, &bytes, &align);
+        if (!lay(l->ip, l->out, f->type, path, f->count > 1 ? &one : seen, l->offset, &bytes,
+                &align))
+            return false;
         l->offset += bytes;
     }
+    return true;
 }
 
 /* The alignment of alignas(16), __align__(16) or __attribute__((aligned(16))) before the fields; 1:
@@ -115,8 +107,7 @@ static bool lay_bases(struct laying *l, unsigned from, unsigned open)
             continue;
         if (!type || !lay(l->ip, NULL, type, "", NULL, 0, &bytes, &align))
             return no_layout(l->out, "what it derives from is not known");
-        struct interp_value self = {
-            .kind = VALUE_OBJECT, .object = (struct interp_object *)l->object};
+        struct interp_value self = {.kind = VALUE_OBJECT, .object = l->object};
         struct layout alone = {0};
 
         if (bytes == 1 && layout_of(l->ip, type, NULL, &alone) && alone.nr == 0)
@@ -130,49 +121,28 @@ static bool lay_bases(struct laying *l, unsigned from, unsigned open)
     return true;
 }
 
-/* Binds the parameters of a struct template to what stands between < and > behind the struct's
- * name. */
-static const struct bound *bound_of(struct interp *ip, const struct type *type)
-{
-    const char *names[8], *open = strchr(type->text, '<'), *close = strrchr(type->text, '>');
-    struct tok_range given[8];
-    struct toks *toks = arena_alloc(ip->arena, sizeof(*toks));
-    const struct bound *list = ip->frame ? ip->frame->bound : NULL;
-    const unsigned nr =
-        params_of_template(ip->resolver->toks, type->decl, names, ARRAY_SIZE(names));
-
-    if (!nr || !open || close < open)
-        return list;
-    const char *args = arena_strndup(ip->arena, open + 1, (size_t)(close - open - 1));
-
-    if (!toks_lex(toks, ip->arena, args, strlen(args)))
-        return list;
-    const unsigned nr_given = tok_range_split((struct tok_range){toks, 0, toks->nr}, given, 8);
-
-    for (unsigned i = 0; i < nr && i < nr_given; i++) {
-        const char *text = toks_text(toks, ip->arena, given[i].from, given[i].to);
-
-        list = interp_bind(ip, names[i], interp_type_named(ip, text), list);
-    }
-    return list;
-}
-
 static bool lay_struct(struct laying *l, const struct type *type)
 {
     const struct toks *toks = l->ip->resolver->toks;
     const struct decl *d = type->decl;
     const unsigned open = toks_find(toks, d->from, d->to, "{");
-    struct interp_frame frame = {.up = l->ip->frame, .bound = bound_of(l->ip, type)};
+    struct interp_frame frame = {.up = l->ip->frame, .bound = interp_type_bound(l->ip, type)};
     const unsigned align = written_align(toks, d->from, open);
-    bool ok;
+    const struct type_fields *fields = interp_type_fields(l->ip, type);
 
     if (toks_find(toks, d->from, open, "union") < open)
         return no_layout(l->out, "it is a union");
+    if (l->ip->nested == MAX_NESTING)
+        return no_layout(l->out, "it has fields that cannot be read");
+    l->ip->nested++;
     l->ip->frame = &frame;
-    ok = lay_bases(l, d->from, open) && interp_type_fields(l->ip, type, lay_field, l);
+    bool ok = lay_bases(l, d->from, open);
     l->ip->frame = frame.up;
+    for (const struct type_field *f = fields->first; f && ok; f = f->next)
+        ok = lay_field(l, f);
+    l->ip->nested--;
     l->align = align > l->align ? align : l->align;
-    return (ok && !l->out->why) || no_layout(l->out, "it has fields that cannot be read");
+    return (ok && fields->known) || no_layout(l->out, "it has fields that cannot be read");
 }
 
 /* Lays x, y, z, w of float3, half2 or dim3. */
@@ -187,7 +157,8 @@ static bool lay_vector(struct laying *l, const struct type *type)
     if (lanes > ARRAY_SIZE(parts))
         return no_layout(l->out, "what it consists of is not known");
     for (unsigned i = 0; i < lanes; i++)
-        lay_field(l, parts[i], interp_type_named(l->ip, name), 1, 0, 0);
+        lay_field(l, &(struct type_field){
+                         .name = parts[i], .type = interp_type_named(l->ip, name), .count = 1});
     l->align = lanes == 3 ? each : type->bytes < 16 ? type->bytes : 16;
     return !l->out->why;
 }

@@ -2,34 +2,227 @@
  * and which values are indices. */
 #include "intake/eval/param_access.h"
 
+#include "base/mem.h"
 #include "base/str.h"
-#include "intake/eval/memory_effects.h"
-#include "intake/syntax/spelling.h"
+#include "intake/eval/interp_parts.h"
 
+#include <limits.h>
 #include <string.h>
 
-enum { MAX_CALLS_DOWN = 3 };
+enum { MAX_WALK_STEPS = 600000 };
 
-void param_access_member(struct param *p, const struct resolver *resolver, const struct decl *fn,
-    const char *object, const char *member, const struct decl *type)
+bool interp_watched(const struct interp *ip, const struct interp_value *v)
 {
-    const struct toks *toks = resolver->decls->toks;
-    const unsigned open = type ? toks_find(toks, type->from, type->to, "{") : 0;
-    struct memory_effects effects = {0};
+    return ip->walk && v->kind == VALUE_MEMORY && v->memory == ip->walk->memory;
+}
 
-    memory_effects_of_member(resolver, fn, object, member, &effects);
-    for (unsigned i = open + 1; type && open < type->to && i < toks->tok[open].match; i++) {
-        const struct decl method = {.body = i, .to = toks->tok[i].match, .open = i};
+struct interp_value interp_used(struct interp *ip, const struct interp_operand *o)
+{
+    if (ip->walk && o->memory == ip->walk->memory && !ip->dry)
+        ip->walk->reads = true;
+    return o->v;
+}
 
-        if (!tok_is(&toks->tok[i], "{") || !toks->tok[i].match)
-            continue;
-        memory_effects_of_pointer(resolver, &method, member, &effects);
-        memory_effects_of_member(resolver, &method, "this", member, &effects);
-        i = toks->tok[i].match;
+struct interp_value interp_asked(struct interp *ip, const struct interp_operand *o)
+{
+    if (interp_watched(ip, &o->v) && !ip->dry)
+        ip->walk->asked = true;
+    return interp_used(ip, o);
+}
+
+static void add(struct interp_walk *w, bool reads, bool writes)
+{
+    w->reads |= reads;
+    w->writes |= writes;
+}
+
+/* What functions do that are not in the file. The first row whose word is in the name counts. */
+static const struct {
+    const char *word;
+    bool anywhere;      /* the word is anywhere in the name; else the name begins with it */
+    bool reads, writes; /* through the first argument */
+    bool others_too;    /* through the other arguments too; else these are read */
+} known[] = {{"__ld", false, true, false, true}, {"load", true, true, false, true},
+    {"Load", true, true, false, true}, {"printf", true, false, false, true},
+    {"assert", false, false, false, true}, {"prefetch", true, false, false, true},
+    {"__st", false, false, true, true}, {"store", true, false, true, true},
+    {"Store", true, false, true, true}, {"memcpy", false, false, true, false},
+    {"memset", false, false, true, false}, {"__pipeline_memcpy", false, false, true, false}};
+
+/* Argument n of a function that is not in the file points into the memory. */
+static void pointer_passed(struct interp_walk *w, const char *name, unsigned n)
+{
+    if (str_starts(name, "atomic") && n == 0) {
+        add(w, true, true);
+        w->atomics = true;
+        return;
     }
-    p->reads = effects.reads || !effects.writes;
-    p->writes = effects.writes || !effects.reads;
-    p->atomics = effects.atomics;
+    if (str_starts(name, "curand")) { /* a random generator changes its state */
+        add(w, strcmp(name, "curand_init") != 0, true);
+        return;
+    }
+    for (unsigned i = 0; i < ARRAY_SIZE(known); i++)
+        if (known[i].anywhere ? strstr(name, known[i].word) != NULL
+                              : str_starts(name, known[i].word)) {
+            const bool as_first = n == 0 || known[i].others_too;
+
+            add(w, as_first ? known[i].reads : true, as_first && known[i].writes);
+            return;
+        }
+    add(w, true, true);
+}
+
+void interp_walk_call(
+    struct interp *ip, const char *name, const struct interp_operand *args, unsigned nr)
+{
+    struct interp_walk *w = ip->walk;
+
+    for (unsigned n = 0; w && !ip->dry && n < nr; n++) {
+        if (interp_watched(ip, &args[n].v)) {
+            pointer_passed(w, name, n);
+        } else if (args[n].memory == w->memory) { /* an element by value, with few exceptions */
+            add(w, true, strstr(name, "swap") || strstr(name, "atomic"));
+            w->atomics |= strstr(name, "atomic") != NULL;
+        }
+    }
+}
+
+void interp_walk_object(struct interp *ip, const struct interp_operand *o)
+{
+    if (ip->walk && !ip->dry && (interp_watched(ip, &o->v) || o->memory == ip->walk->memory))
+        add(ip->walk, true, true);
+}
+
+bool interp_passes_const(const struct interp *ip, const struct decl *fn,
+    const struct interp_operand *args, unsigned nr_args)
+{
+    struct param params[MAX_PARAMS];
+    const unsigned nr = fn->toks ? 0 : params_read(params, NULL, ip->resolver->decls, fn);
+    bool any = false;
+
+    for (unsigned n = 0; n < nr && n < nr_args; n++)
+        if (interp_watched(ip, &args[n].v)) {
+            if (!params[n].is_const)
+                return false;
+            any = true;
+        }
+    return any;
+}
+
+/* Operands of asm: "=f"(p[i]), "l"(p). */
+void interp_walk_asm(struct interp *ip, const struct toks *toks, unsigned from, unsigned to)
+{
+    static const char *const both[] = {"red.", "atom.", "bulk"};
+    struct interp_walk *w = ip->walk;
+    bool loads = false, stores = false;
+
+    for (unsigned i = from; i < to; i++) {
+        const char *text = toks->tok[i].kind == TOK_STRING ? toks->tok[i].text : "";
+
+        loads = loads || strstr(text, "ld") || strstr(text, "cp.async.c");
+        stores = stores || strstr(text, "st.");
+        for (unsigned b = 0; b < ARRAY_SIZE(both); b++)
+            if (strstr(text, both[b]))
+                loads = stores = true;
+    }
+    for (unsigned i = from; i + 1 < to; i++) {
+        const char *constraint = toks->tok[i].text;
+
+        if (toks->tok[i].kind != TOK_STRING || !tok_is(&toks->tok[i + 1], "("))
+            continue;
+        const struct interp_operand o =
+            interp_operand(ip, (struct tok_range){toks, i + 2, toks->tok[i + 1].match});
+
+        if (interp_watched(ip, &o.v))
+            add(w, loads || !stores, stores || !loads);
+        else if (o.memory == w->memory)
+            add(w, !strchr(constraint, '='), strchr(constraint, '=') || strchr(constraint, '+'));
+    }
+}
+
+/* ---- kernels ---- */
+
+static struct interp_value watched_pointer(struct interp *ip, struct interp_walk *w)
+{
+    *w = (struct interp_walk){.memory = interp_memory(ip, -1, true), .oldest = UINT_MAX};
+    w->memory->lost = true;
+    return interp_pointer(w->memory, NULL, 0);
+}
+
+/* Follows fn with these arguments. */
+static void walk(struct interp *ip, const struct decl *fn, struct interp_operand *args, unsigned nr,
+    struct interp_walk *w)
+{
+    const unsigned at = ip->at;
+
+    ip->walk = w;
+    ip->frame = NULL;
+    ip->steps = ip->depth = 0;
+    ip->limit = MAX_WALK_STEPS;
+    ip->stopped = false;
+    ip->at = fn->body;
+    interp_call(ip, fn, args, nr, NULL, NULL, NULL);
+    if (ip->stopped)
+        add(w, true, true);
+    ip->walk = NULL;
+    ip->stopped = false;
+    ip->steps = 0;
+    ip->at = at;
+}
+
+/* Sets the pointer at `path` in an object. */
+static void set_member(
+    struct interp *ip, struct interp_object *object, const char *path, struct interp_value v)
+{
+    const size_t len = strcspn(path, ".[");
+    struct interp_slot *slot = interp_field(ip, object, arena_strndup(ip->arena, path, len));
+    const char *rest = path[len] == '[' ? strchr(path, ']') + 1 : path + len;
+
+    if (path[len] == '[' && !*rest && slot->v.kind == VALUE_MEMORY)
+        slot->v.memory->fill = v;
+    else if (*rest == '.' && slot->v.kind == VALUE_OBJECT)
+        set_member(ip, slot->v.object, rest + 1, v);
+    else
+        slot->v = v;
+}
+
+void param_access_member(struct param *p, struct interp *ip, const struct decl *fn,
+    const char *object, const struct type *type, const char *path)
+{
+    struct param params[MAX_PARAMS];
+    struct interp_operand args[MAX_PARAMS] = {0};
+    struct interp_walk w;
+    const unsigned nr = params_read(params, NULL, ip->resolver->decls, fn);
+    const struct interp_value pointer = watched_pointer(ip, &w);
+
+    for (unsigned n = 0; n < nr; n++)
+        if (strcmp(params[n].name, object) == 0) {
+            args[n].v = interp_object(ip, type);
+            set_member(ip, args[n].v.object, path, pointer);
+        }
+    walk(ip, fn, args, nr, &w);
+    p->reads = w.reads || !w.writes;
+    p->writes = w.writes || !w.reads;
+    p->atomics = w.atomics;
+}
+
+bool param_access_writes_variable(struct interp *ip, const struct decl *fn, const char *name)
+{
+    struct interp_walk w;
+    struct interp_slot *slot;
+
+    ip->frame = NULL;
+    if ((slot = interp_variable(ip, name)) == NULL)
+        return true;
+    const struct interp_slot before = *slot;
+
+    slot->v = watched_pointer(ip, &w);
+    slot->element = before.v.kind == VALUE_MEMORY ? NULL : w.memory;
+    if (slot->element)
+        slot->v = (struct interp_value){0};
+    walk(ip, fn, NULL, 0, &w);
+    *slot = before;
+    return w.writes;
 }
 
 /* The parameter that the values of another one index: b in b[idx[i]], or in j = idx[i]; b[j]. */
@@ -60,76 +253,21 @@ static const char *indexed_by(const struct decls *decls, const struct decl *fn,
     return NULL;
 }
 
-/* Token i, which names p, stands in a comparison with null: if (p), !p, p == nullptr, p ? ... */
-static bool is_asked_for(const struct toks *toks, unsigned i)
-{
-    static const char *const before[] = {"!", "&&", "||", NULL}, *const after[] = {
-                                                                     ")", "&&", "||", NULL};
-    const struct tok *prev = &toks->tok[i - 1], *next = &toks->tok[i + 1];
-
-    if (tok_is(next, "==") || tok_is(next, "!="))
-        return spelling_is_null(next[1].text);
-    if (tok_is(prev, "==") || tok_is(prev, "!="))
-        return spelling_is_null(toks->tok[i - 2].text);
-    if (tok_is(prev, "(") && tok_is(&toks->tok[i - 2], "if"))
-        return str_among(next->text, after);
-    return tok_is(prev, "!") || tok_is(next, "?") ||
-           (str_among(prev->text, before) && str_among(next->text, after));
-}
-
-static bool asks_for(
-    const struct resolver *resolver, const struct decl *fn, const char *name, unsigned depth);
-
-/* The function that gets token i as an argument compares that parameter with null. */
-static bool callee_asks(
-    const struct resolver *resolver, const struct decl *fn, unsigned i, unsigned depth)
-{
-    const struct toks *toks = resolver->decls->toks;
-    struct param params[MAX_PARAMS];
-    unsigned open = i, arg = 0;
-
-    while (--open > fn->body && !tok_is(&toks->tok[open], "(")) {
-        if (tok_is(&toks->tok[open], ";") || tok_is(&toks->tok[open], "{"))
-            return false;
-        if (toks->tok[open].match && toks->tok[open].match < open)
-            open = toks->tok[open].match;
-        else
-            arg += tok_is(&toks->tok[open], ",");
-    }
-    const struct decl *callee = toks->tok[open - 1].kind == TOK_NAME
-                                    ? decls_function(resolver->decls, toks->tok[open - 1].text)
-                                    : NULL;
-
-    return callee && callee->body && arg < params_read(params, NULL, resolver->decls, callee) &&
-           asks_for(resolver, callee, params[arg].name, depth);
-}
-
-static bool asks_for(
-    const struct resolver *resolver, const struct decl *fn, const char *name, unsigned depth)
-{
-    const struct toks *toks = resolver->decls->toks;
-
-    for (unsigned i = fn->body + 1; i < fn->to && *name; i++)
-        if (tok_is(&toks->tok[i], name) &&
-            (is_asked_for(toks, i) || (depth > 0 && callee_asks(resolver, fn, i, depth - 1))))
-            return true;
-    return false;
-}
-
 void param_access_pointers(
-    struct param *params, unsigned nr, const struct resolver *resolver, const struct decl *fn)
+    struct param *params, unsigned nr, struct interp *ip, const struct decl *fn)
 {
     for (unsigned p = 0; fn->body && p < nr; p++) {
-        struct memory_effects effects = {0};
+        struct interp_operand args[MAX_PARAMS] = {0};
+        struct interp_walk w;
 
         if (!params[p].is_pointer || !*params[p].name)
             continue;
-        memory_effects_of_pointer(resolver, fn, params[p].name, &effects);
-        params[p].reads = effects.reads;
-        params[p].writes = effects.writes && !params[p].is_const;
-        params[p].atomics = effects.atomics;
-        params[p].may_be_null = (!effects.reads && !effects.writes) ||
-                                asks_for(resolver, fn, params[p].name, MAX_CALLS_DOWN);
-        params[p].indexed = indexed_by(resolver->decls, fn, params, nr, params[p].name);
+        args[p].v = watched_pointer(ip, &w);
+        walk(ip, fn, args, nr, &w);
+        params[p].reads = w.reads;
+        params[p].writes = w.writes && !params[p].is_const;
+        params[p].atomics = w.atomics;
+        params[p].may_be_null = (!w.reads && !w.writes) || w.asked;
+        params[p].indexed = indexed_by(ip->resolver->decls, fn, params, nr, params[p].name);
     }
 }

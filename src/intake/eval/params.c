@@ -86,17 +86,24 @@ static unsigned join_angles(struct tok_range *parts, unsigned nr)
     return out;
 }
 
+unsigned params_split(const struct toks *toks, const struct decl *fn, struct tok_range *params)
+{
+    const unsigned close = toks->tok[fn->open].match;
+
+    if (fn->open == fn->body || /* a lambda without parentheses */
+        (close == fn->open + 2 && tok_is(&toks->tok[fn->open + 1], "void")))
+        return 0;
+    return join_angles(
+        params, tok_range_split((struct tok_range){toks, fn->open + 1, close}, params, MAX_PARAMS));
+}
+
 unsigned params_read(
     struct param *params, struct arena *arena, const struct decls *decls, const struct decl *fn)
 {
     const struct toks *toks = decls->toks;
     struct tok_range parts[MAX_PARAMS];
-    unsigned nr = join_angles(
-        parts, tok_range_split((struct tok_range){toks, fn->open + 1, toks->tok[fn->open].match},
-                   parts, MAX_PARAMS));
+    const unsigned nr = params_split(toks, fn, parts);
 
-    if (nr == 1 && parts[0].to == parts[0].from + 1 && tok_is(&toks->tok[parts[0].from], "void"))
-        return 0;
     for (unsigned p = 0; p < nr; p++) {
         params[p] = (struct param){.name = ""};
         read_param(&params[p], arena, toks, parts[p]);

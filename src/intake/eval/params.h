@@ -14,6 +14,10 @@ struct param {
     const char *indexed;         /* the parameter whose memory its values index; NULL: none seen */
 };
 
+/* The parameters of a function, or of a lambda, as they stand there, in order; at most MAX_PARAMS.
+ * Returns how many there are. */
+unsigned params_split(const struct toks *toks, const struct decl *fn, struct tok_range *params);
+
 /* Fills params with the parameters of a function, in order; at most MAX_PARAMS. arena NULL: types
  * stay empty. Returns how many there are. */
 unsigned params_read(

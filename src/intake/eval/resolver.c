@@ -224,9 +224,8 @@ int resolver_param(const struct resolver *resolver, const struct decl *fn, const
     struct tok_range *whole)
 {
     const struct toks *toks = resolver->toks;
-    struct tok_range params[LAUNCH_MAX_ARGS];
-    unsigned nr = tok_range_split(
-        (struct tok_range){toks, fn->open + 1, toks->tok[fn->open].match}, params, LAUNCH_MAX_ARGS);
+    struct tok_range params[MAX_PARAMS];
+    const unsigned nr = params_split(toks, fn, params);
 
     for (unsigned p = 0; p < nr; p++) {
         unsigned end = toks_find(toks, params[p].from, params[p].to, "=");

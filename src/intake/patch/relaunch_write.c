@@ -19,13 +19,12 @@ static const char *param_type(struct arena *arena, const struct launch_words *w,
 {
     const struct toks *toks = w->decls->toks;
     const struct decl *fn = w->kernel;
-    struct tok_range params[LAUNCH_MAX_ARGS];
+    struct tok_range params[MAX_PARAMS];
     const char *names[MAX_TEMPLATE_ARGS];
     unsigned nr_names = params_of_template(toks, fn, names, ARRAY_SIZE(names)), name = 0;
     struct str type = {0};
 
-    if (tok_range_split((struct tok_range){toks, fn->open + 1, toks->tok[fn->open].match}, params,
-            LAUNCH_MAX_ARGS) <= number)
+    if (params_split(toks, fn, params) <= number)
         return NULL;
     const struct tok_range r = params[number];
     const unsigned end = toks_find(toks, r.from, r.to, "=");

@@ -253,6 +253,53 @@ static void test_arguments(void **state)
     arena_destroy(f.arena);
 }
 
+/* All extents of a tensor count, however many they are. */
+static void test_tensor(void **state)
+{
+    struct file f;
+    struct str out = {0};
+
+    (void)state;
+    read_file(&f, "__global__ void k(float *x) {}\nvoid run(int n) {\n"
+                  "auto x = torch::zeros({n, 2, 3, 1, 5, 7, 11}, options);\n"
+                  "k<<<1, 1>>>(x.data_ptr<float>()); }");
+    struct interp *ip = interp_create(f.arena, &f.resolver);
+
+    assert_true(interp_launchers(ip));
+    assert_true(resolver_write(&f.resolver, ip->launches[0].args[0].memory->said, false, &out));
+    assert_string_equal(str_text(&out), "n*2*3*5*7*11");
+    str_finish(&out);
+    arena_destroy(f.arena);
+}
+
+/* An object costs what is asked of it, however many fields its struct has. */
+static void test_large_objects(void **state)
+{
+    enum { NR_FIELDS = 2000, NR_OBJECTS = 300 };
+    struct file f;
+    struct str text = {0};
+
+    (void)state;
+    str_add(&text, "__global__ void k(int n, int m) {}\nstruct big { int last = 9;");
+    for (unsigned i = 0; i < NR_FIELDS; i++)
+        str_addf(&text, " int a%u;", i);
+    str_add(&text, " };\nint main() {");
+    for (unsigned i = 0; i < NR_OBJECTS; i++)
+        str_addf(&text, " big b%u; b%u.a7 = %u; big c%u = b%u;", i, i, i, i, i);
+    str_add(&text, " k<<<1, 1>>>(c77.a7, c77.last); }");
+    read_file(&f, str_text(&text));
+    struct interp *ip = interp_create(f.arena, &f.resolver);
+
+    assert_true(interp_main(ip, NULL, 0, true));
+    const struct interp_launch *l = &ip->launches[0];
+
+    assert_int_equal(l->args[0].i, 77);
+    assert_int_equal(l->args[1].i, 9);
+    assert_true(ip->steps < 100 * NR_OBJECTS);
+    str_finish(&text);
+    arena_destroy(f.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +311,8 @@ int main(void)
         cmocka_unit_test(test_bound),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_tensor),
+        cmocka_unit_test(test_large_objects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
