@@ -94,6 +94,10 @@ struct interp_slot *interp_field(struct interp *ip, struct interp_object *object
 /* A new object of a struct, with the initialisers of its fields; type NULL: without fields. */
 struct interp_value interp_object(struct interp *ip, const struct type *type);
 
+/* A cudaLaunchAttribute: its size, and the number of cudaLaunchAttributeClusterDimension (CUDA
+ * runtime API 13, driver_types.h). */
+enum { LAUNCH_ATTRIBUTE_BYTES = 72, LAUNCH_CLUSTER = 4 };
+
 /* The value itself; of an object, a copy of the object. */
 struct interp_value interp_copy(struct interp *ip, struct interp_value v);
 
