@@ -1,4 +1,5 @@
 /* Owns the best kernel as C++ with host code: the device code in a namespace, and its launcher. */
+#include "core/map_code.h"
 #include "export/export_input.h"
 
 #include <ctype.h>
@@ -283,7 +284,7 @@ void export_code(const struct export_input *in, struct str *out)
     add_device_code(in, str_text(&code), out);
     add_helpers(str_text(&body), out);
     if (export_has_maps(in))
-        export_map_helper(out);
+        str_add(out, map_code_helper());
     str_add(out, str_text(&body));
     str_addf(out, "} // namespace keet_%s\n", in->name);
     str_finish(&includes);

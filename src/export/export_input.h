@@ -41,7 +41,6 @@ void export_code(const struct export_input *in, struct str *out);
 /* Tensor maps in that code (export_map.c): whether there are any; the function that encodes one;
  * and `CUtensorMap keet_map_NUMBER` for an argument of a launch, encoded. */
 bool export_has_maps(const struct export_input *in);
-void export_map_helper(struct str *out);
 void export_map(
     const struct export_input *in, const struct launch_arg *arg, unsigned number, struct str *out);
 

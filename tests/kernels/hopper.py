@@ -49,7 +49,7 @@ def planted(name, old, new, says, *lines, nr=1):
 
 
 def test_right_kernels_are_clean():
-    for name in ("wgmma_bf16", "wgmma_cluster"):
+    for name in ("wgmma_bf16", "wgmma_cluster", "wgmma_stored"):
         status, said = sanitize(source(name))
         assert status == 0 and said.startswith("0 found"), said
 
@@ -75,7 +75,8 @@ def test_a_buffer_let_go_too_early():
 
 def test_registers_without_a_fence():
     planted("wgmma_bf16", 'asm volatile("wgmma.fence.sync.aligned;" ::: "memory");', "",
-            ["a wgmma", "was written after the last wgmma.fence"])
+            ["a wgmma", "was written after the last wgmma.fence"],
+            ': R32(0), R32(32), R32(64), R32(96)')
 
 
 def test_bytes_that_do_not_come():
@@ -88,6 +89,19 @@ def test_a_store_without_a_proxy_fence():
     planted("wgmma_cluster", 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory");', "",
             ["read of shared memory by an asynchronous unit", "fence.proxy.async must stand between"],
             ':: "l"(&mapC)', 'st.shared.b32 [%0], %1;" :: "r"(to),')
+
+
+def test_a_store_that_a_product_reads_without_a_proxy_fence():
+    planted("wgmma_stored", 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory");', "",
+            ["read of shared memory by an asynchronous unit", "fence.proxy.async must stand between"],
+            "descriptor(right)));", "left[place(")
+
+
+def test_a_buffer_overwritten_while_a_product_reads_it():
+    planted("wgmma_stored", WAIT, "", ["write of shared memory", "wgmma.wait_group has not waited for it"],
+            "descriptor(right)));", "left[place(")
+    planted("wgmma_stored", WAIT, "", ["write of shared memory", "wgmma.wait_group has not waited for it"],
+            "descriptor(right)));", "right[place(")
 
 
 def test_a_buffer_overwritten_while_a_copy_reads_it():
@@ -105,8 +119,10 @@ def test_a_buffer_overwritten_while_a_copy_reads_it():
     assert f"(line {copy})" in said, said
 
 
-def test_a_phase_waited_for_twice():
-    planted("wgmma_bf16", "wait(full + 8 * i, k / STAGES & 1);", "wait(full + 8 * i, 0);", ["mbarrier"])
+def test_a_wait_for_the_phase_before():
+    """A phase that is waited for twice, where the wait has an end, is in the unit test emu_mbarrier."""
+    planted("wgmma_bf16", "wait(full + 8 * i, k / STAGES & 1);", "wait(full + 8 * i, 0);",
+            ["waits for a phase of the mbarrier", "never ends"], "mbarrier.try_wait")
 
 
 def test_a_block_that_leaves_its_cluster():
@@ -114,7 +130,9 @@ def test_a_block_that_leaves_its_cluster():
     at = text.rindex("    cluster_sync();")
     text = text[:at] + text[at:].replace("    cluster_sync();", "")
     status, said = sanitize(text)
-    assert "of the cluster ends" in said or "which has ended" in said, (status, said)
+    ends, reads = f"(line {len(text.splitlines())})", f"(line {line_of(text, 'mbarrier.arrive.release.cluster')})"
+    assert [f for f in said.splitlines() if "barrier of the cluster must stand between" in f
+            and ends in f and reads in f], (status, said)
 
 
 def test_warps_that_issue_different_products():

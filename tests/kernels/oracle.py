@@ -368,6 +368,7 @@ TENSOR = {
     "cutlass_collective": of_columns(bf16),
     "tma_cute": of_columns(bf16),
     "wgmma_cluster": of_columns(bf16),
+    "wgmma_stored": of_columns(bf16),
     "wmma_bf16": lambda a, s: gemm(a, s, bf16),
     "wmma_epilogue": gemm_epilogue,
     "wmma_f16_f32": gemm,

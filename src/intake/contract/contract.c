@@ -58,7 +58,7 @@ bool contract_launched_with(const struct contract_builder *b, const char *word)
         const struct contract_launch *l = &b->launches[i];
         bool found = has_word(l->id, word) || has_word(l->smem, word) || has_word(l->words, word);
 
-        for (unsigned k = 0; k < 6; k++)
+        for (unsigned k = 0; k < 9; k++)
             found = found || has_word(l->dims[k / 3].of[k % 3], word);
         for (unsigned a = 0; a < l->nr_args; a++)
             found = found || has_word(l->args[a], word);
@@ -84,7 +84,7 @@ static void rename_everywhere(struct contract_builder *b, const char *name, cons
         rename_in(b, &l->id, name, text);
         rename_in(b, &l->smem, name, text);
         rename_in(b, &l->words, name, text);
-        for (unsigned k = 0; k < 6; k++)
+        for (unsigned k = 0; k < 9; k++)
             rename_in(b, &l->dims[k / 3].of[k % 3], name, text);
         for (unsigned a = 0; a < l->nr_args; a++)
             rename_in(b, &l->args[a], name, text);

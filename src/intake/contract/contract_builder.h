@@ -50,7 +50,7 @@ struct launch_dims {
 /* A launch, with each of its parts as text of the task language. */
 struct contract_launch {
     const char *id;             /* the kernel with its namespaces and template arguments */
-    struct launch_dims dims[2]; /* the grid, the block; none: words say it */
+    struct launch_dims dims[3]; /* the grid, the block (none: words say it), the cluster */
     const char *smem;           /* in bytes; NULL: none */
     const char *words;          /* grid, block and shared memory in the file's own words, where
                                    they are not known; or NULL */

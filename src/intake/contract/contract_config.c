@@ -38,14 +38,14 @@ bool contract_is_empty(struct contract_builder *b, const struct contract_launch 
 void contract_config(struct contract_builder *b, const struct interp_launch *seen,
     struct contract_launch *to, const char **why)
 {
-    static const char *const parts[] = {"grid", "block"};
+    static const char *const parts[] = {"grid", "block", "cluster"};
     const struct site *site = &seen->site;
 
-    for (unsigned c = 0; c < 2; c++) {
+    for (unsigned c = 0; c < 3; c++) {
         for (unsigned i = 0; i < seen->nr_dims[c]; i++)
             to->dims[c].of[i] = contract_text(b, &seen->dims[c][i], true);
         to->dims[c].nr = seen->nr_dims[c];
-        if (!seen->nr_dims[c] && !*why)
+        if (!seen->nr_dims[c] && (c < 2 || seen->clustered) && !*why)
             *why = arena_printf(b->arena, "%s: nothing gives it", parts[c]);
     }
     if (seen->smem.kind != VALUE_INT || seen->smem.i != 0)

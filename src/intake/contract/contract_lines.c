@@ -254,6 +254,9 @@ static void launch_line(struct contract_builder *b, const struct contract_launch
     for (unsigned a = 0; a < l->nr_args; a++)
         str_addf(&text, "%s%s", a ? ", " : "", l->args[a]);
     str_add_char(&text, ')');
+    for (unsigned i = 0; i < l->dims[2].nr; i++)
+        str_addf(&text, "%s%s", i ? ", " : " cluster(", l->dims[2].of[i]);
+    str_add(&text, l->dims[2].nr ? ")" : "");
     contract_add_line(
         b, l->why != NULL, launch_from(b, l), arena_strdup(b->arena, str_text(&text)));
     str_finish(&text);

@@ -110,11 +110,12 @@ struct interp_launch {
     struct interp_value args[LAUNCH_MAX_ARGS];
     const char *names[LAUNCH_MAX_ARGS]; /* of pointers into the middle of memory; or NULL */
     const char *template_args[MAX_TEMPLATE_ARGS]; /* as text; NULL: not known */
-    struct interp_value dims[2][3],
-        smem;                         /* of the grid, of the block; what is not known: UNKNOWN */
-    unsigned nr_dims[2];              /* how many are written; 0: not known */
-    const struct interp_frame *scope; /* the variables there, as they were */
-    const struct bound *bound;        /* what template parameters stand for there */
+    struct interp_value dims[3][3],               /* of the grid, the block, the cluster */
+        smem;                                     /* what is not known: UNKNOWN */
+    unsigned nr_dims[3];                          /* how many are written; 0: not known */
+    bool clustered;                               /* an attribute of the launch gives the cluster */
+    const struct interp_frame *scope;             /* the variables there, as they were */
+    const struct bound *bound;                    /* what template parameters stand for there */
     unsigned assumed; /* the line of an if with an unknown condition that was taken to get here; 0:
                          none */
 };

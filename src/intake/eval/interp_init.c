@@ -135,6 +135,9 @@ void interp_initialise(
             .type = interp_type_named(ip, strstr(type->text, "uniform_int") ? "int" : "double")};
         if (!interp_number_of(&low, &slot->v.r) || !interp_number_of(&high, &slot->v.high))
             slot->v = (struct interp_value){0};
+    } else if (nr == 1 && braces && type && type->kind == TYPE_OTHER &&
+               str_starts(type->text, "cudaLaunch")) { /* = {0} */
+        slot->v = interp_object(ip, NULL);
     } else if (nr == 1) {
         interp_assign(ip, slot, interp_evaluate(ip, args[0]));
     } else if (type && type->kind == TYPE_OTHER && braces && nr != 0) {
@@ -153,24 +156,25 @@ static struct interp_operand constant(struct interp *ip, const char *name)
         const char *name;
         double value;
         bool real;
-    } known[] = {{"NULL", 0, false}, {"nullptr", 0, false}, {"false", 0, false}, {"true", 1, false},
-        {"FALSE", 0, false}, {"TRUE", 1, false}, {"INT_MAX", INT_MAX, false},
-        {"INT_MIN", INT_MIN, false}, {"UINT_MAX", UINT_MAX, false}, {"RAND_MAX", INT_MAX, false},
-        {"CHAR_BIT", 8, false}, {"EXIT_SUCCESS", 0, false}, {"EXIT_FAILURE", 1, false},
-        {"cudaSuccess", 0, false}, {"cudaMemcpyHostToHost", 0, false},
-        {"cudaMemcpyHostToDevice", 1, false}, {"cudaMemcpyDeviceToHost", 2, false},
-        {"cudaMemcpyDeviceToDevice", 3, false}, {"cudaMemcpyDefault", 4, false},
-        {"cudaComputeModeDefault", 0, false}, {"cudaComputeModeExclusive", 1, false},
-        {"cudaComputeModeProhibited", 2, false}, {"warpSize", 32, false},
-        {"cudaAddressModeWrap", 0, false}, {"cudaAddressModeClamp", 1, false},
-        {"cudaAddressModeMirror", 2, false}, {"cudaAddressModeBorder", 3, false},
-        {"cudaFilterModePoint", 0, false}, {"cudaFilterModeLinear", 1, false},
-        {"cudaReadModeElementType", 0, false}, {"cudaReadModeNormalizedFloat", 1, false},
-        {"cudaChannelFormatKindSigned", 0, false}, {"cudaChannelFormatKindUnsigned", 1, false},
-        {"cudaChannelFormatKindFloat", 2, false}, {"FLT_MAX", FLT_MAX, true},
-        {"FLT_MIN", FLT_MIN, true}, {"FLT_EPSILON", FLT_EPSILON, true}, {"DBL_MAX", DBL_MAX, true},
-        {"DBL_EPSILON", DBL_EPSILON, true}, {"M_PI", 3.14159265358979323846, true},
-        {"M_E", 2.7182818284590452354, true}, {"M_SQRT2", 1.41421356237309504880, true}};
+    } known[] = {{"cudaLaunchAttributeClusterDimension", LAUNCH_CLUSTER, false}, {"NULL", 0, false},
+        {"nullptr", 0, false}, {"false", 0, false}, {"true", 1, false}, {"FALSE", 0, false},
+        {"TRUE", 1, false}, {"INT_MAX", INT_MAX, false}, {"INT_MIN", INT_MIN, false},
+        {"UINT_MAX", UINT_MAX, false}, {"RAND_MAX", INT_MAX, false}, {"CHAR_BIT", 8, false},
+        {"EXIT_SUCCESS", 0, false}, {"EXIT_FAILURE", 1, false}, {"cudaSuccess", 0, false},
+        {"cudaMemcpyHostToHost", 0, false}, {"cudaMemcpyHostToDevice", 1, false},
+        {"cudaMemcpyDeviceToHost", 2, false}, {"cudaMemcpyDeviceToDevice", 3, false},
+        {"cudaMemcpyDefault", 4, false}, {"cudaComputeModeDefault", 0, false},
+        {"cudaComputeModeExclusive", 1, false}, {"cudaComputeModeProhibited", 2, false},
+        {"warpSize", 32, false}, {"cudaAddressModeWrap", 0, false},
+        {"cudaAddressModeClamp", 1, false}, {"cudaAddressModeMirror", 2, false},
+        {"cudaAddressModeBorder", 3, false}, {"cudaFilterModePoint", 0, false},
+        {"cudaFilterModeLinear", 1, false}, {"cudaReadModeElementType", 0, false},
+        {"cudaReadModeNormalizedFloat", 1, false}, {"cudaChannelFormatKindSigned", 0, false},
+        {"cudaChannelFormatKindUnsigned", 1, false}, {"cudaChannelFormatKindFloat", 2, false},
+        {"FLT_MAX", FLT_MAX, true}, {"FLT_MIN", FLT_MIN, true}, {"FLT_EPSILON", FLT_EPSILON, true},
+        {"DBL_MAX", DBL_MAX, true}, {"DBL_EPSILON", DBL_EPSILON, true},
+        {"M_PI", 3.14159265358979323846, true}, {"M_E", 2.7182818284590452354, true},
+        {"M_SQRT2", 1.41421356237309504880, true}};
     struct interp_operand o = {0};
 
     for (size_t i = 0; i < ARRAY_SIZE(known); i++)

@@ -179,6 +179,32 @@ static const struct decl *kernel_in(struct interp *ip, struct tok_range r, unsig
     return NULL;
 }
 
+/* The cluster among the attributes of a cudaLaunchConfig_t. Its extents of 1 at the end are left
+ * out, as those of grid and block. */
+static void set_cluster(struct interp *ip, struct interp_launch *l, struct interp_object *config)
+{
+    const struct interp_value attrs = interp_field(ip, config, "attrs")->v;
+    const struct interp_value nr = interp_field(ip, config, "numAttrs")->v;
+
+    for (int64_t i = 0; i < 8 && (nr.kind != VALUE_INT || i < nr.i); i++) {
+        struct interp_value one = attrs;
+
+        if (attrs.kind == VALUE_MEMORY)
+            one = interp_cell(attrs.memory, interp_along(attrs.i, i, LAUNCH_ATTRIBUTE_BYTES));
+        else if (attrs.kind == VALUE_ADDRESS && i == 0)
+            one = attrs.slot->v;
+        if (one.kind != VALUE_OBJECT)
+            return;
+        const struct interp_value id = interp_field(ip, one.object, "id")->v,
+                                  val = interp_field(ip, one.object, "val")->v;
+
+        if (id.kind != VALUE_INT || id.i != LAUNCH_CLUSTER || val.kind != VALUE_OBJECT)
+            continue;
+        l->clustered = true;
+        l->nr_dims[2] = dims_of(ip, interp_field(ip, val.object, "clusterDim")->v, l->dims[2]);
+    }
+}
+
 bool interp_launch_call(struct interp *ip, const char *name, struct tok_range *args, unsigned nr)
 {
     bool plain =
@@ -222,6 +248,7 @@ bool interp_launch_call(struct interp *ip, const char *name, struct tok_range *a
         config[1] = interp_field(ip, object.object, "blockDim")->v;
         config[2] = smem.kind == VALUE_UNKNOWN ? interp_int(0) : smem;
         set_config(ip, l, config, 3);
+        set_cluster(ip, l, object.object);
     }
     for (unsigned i = 2; i < nr; i++) {
         l->site.args[i - 2] = args[i];

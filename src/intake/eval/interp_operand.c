@@ -573,7 +573,8 @@ static struct interp_operand member(struct interp_reader *r, struct interp_opera
     if (r->ip->walk && o.memory == r->ip->walk->memory)
         return (struct interp_operand){.memory = o.memory};
     if (o.v.kind == VALUE_UNKNOWN && o.memory && !r->ip->dry && o.type &&
-        o.type->kind == TYPE_STRUCT && !o.memory->lost) { /* an element of an array of structs */
+        (o.type->kind == TYPE_STRUCT || (o.type->kind == TYPE_OTHER && o.type->bytes)) &&
+        !o.memory->lost) { /* an element of an array of structs */
         o.v = interp_object(r->ip, o.type);
         interp_set_cell(r->ip, o.memory, o.offset, o.v);
         o.v = interp_cell(o.memory, o.offset);

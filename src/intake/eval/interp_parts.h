@@ -134,6 +134,10 @@ struct interp_slot *interp_field(struct interp *ip, struct interp_object *object
 /* A new object. A field gets its initialiser when it is first asked for. */
 struct interp_value interp_object(struct interp *ip, const struct type *type);
 
+/* A cudaLaunchAttribute: its size, and the number of cudaLaunchAttributeClusterDimension (CUDA
+ * runtime API 13, driver_types.h). */
+enum { LAUNCH_ATTRIBUTE_BYTES = 72, LAUNCH_CLUSTER = 4 };
+
 /* The value itself; of an object, a copy of the object. */
 struct interp_value interp_copy(struct interp *ip, struct interp_value v);
 

@@ -103,6 +103,8 @@ static void describe_plain(struct interp *ip, struct type *t)
 
         t->kind = is_enum ? TYPE_INT : t->decl ? TYPE_STRUCT : TYPE_OTHER;
         t->bytes = is_enum ? 4 : 0;
+        if (strcmp(t->text, "cudaLaunchAttribute") == 0) /* programs have arrays of them */
+            t->bytes = LAUNCH_ATTRIBUTE_BYTES;
     }
 }
 

@@ -175,6 +175,14 @@ static bool same_value(
     return expr_eval(a, a_env, &x, &err) && expr_eval(b, b_env, &y, &err) && x == y;
 }
 
+/* Are two views of an array written alike? */
+static bool same_view(const struct launch_arg *a, const struct launch_arg *b)
+{
+    if (a->kind == ARG_TENSOR_MAP)
+        return strcmp(a->tensor->written, b->tensor->written) == 0;
+    return a->kind != ARG_TEXTURE || strcmp(a->texture->written, b->texture->written) == 0;
+}
+
 /* Are the launches of the two plans the same at the timed sizes, down to the last argument? */
 static bool same_launches(struct arena *arena, const struct task *task, const struct plan *plan)
 {
@@ -194,6 +202,7 @@ static bool same_launches(struct arena *arena, const struct task *task, const st
                    same_value(a->cluster[d], &old, b->cluster[d], &new_);
         for (unsigned k = 0; same && k < a->nr_args; k++)
             same = a->args[k].kind == b->args[k].kind && a->args[k].kind != ARG_STRUCT &&
+                   same_view(&a->args[k], &b->args[k]) &&
                    (a->args[k].name == NULL || strcmp(a->args[k].name, b->args[k].name) == 0) &&
                    (a->args[k].value == NULL) == (b->args[k].value == NULL) &&
                    (a->args[k].value == NULL ||
@@ -233,6 +242,9 @@ static bool make(struct patch *patch, struct patcher *p, bool code, const char *
         patch->nr_files = 0;
     patch->why = p->why;
     patch->note = p->note;
+    if (!p->note && (strstr(text, "wgmma.") || strstr(text, "setmaxnreg.")))
+        patch->note = "the new kernel is for the H100 alone: compile it with -gencode "
+                      "arch=compute_90a,code=sm_90a";
     return true;
 }
 

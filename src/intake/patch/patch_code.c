@@ -243,9 +243,7 @@ static bool keep_for_host(struct code_merge *m)
 
 /* ---- tuning parameters ---- */
 
-/* The byte before the declaration around byte `at`, and before the comment above that
- * declaration. */
-static size_t before_declaration(const struct patcher *p, size_t at)
+size_t patcher_before_declaration(const struct patcher *p, size_t at)
 {
     const struct source_set *set = p->set;
     const struct tok *tok = set->toks.tok;
@@ -319,7 +317,7 @@ static void flush_inserts(struct code_merge *m)
                                        strcmp(m->inserts[code].text, "\n") == 0))
         code++;
     if (code < m->nr_inserts && *first) {
-        const size_t at = before_declaration(m->p, m->inserts[code].at);
+        const size_t at = patcher_before_declaration(m->p, m->inserts[code].at);
 
         patcher_replace(m->p, at, at, first);
     }

@@ -3,6 +3,7 @@
 #include "intake/patch/patch_launch.h"
 
 #include "base/mem.h"
+#include "core/map_code.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,12 +43,14 @@ static unsigned which(const struct relaunch *l, const struct sites *s, const str
 {
     unsigned i = 0;
 
-    while (i < l->nr_old && !same_words(l, site, s->of[i]))
+    while (i < l->nr_old && !(s->of[i] && same_words(l, site, s->of[i])))
         i++;
     return i;
 }
 
-static bool find_sites(struct relaunch *l, struct sites *s)
+/* same: the launches are those of the file, so that a launch by cudaLaunchKernelEx may stay as it
+ * is. */
+static bool find_sites(struct relaunch *l, struct sites *s, bool same)
 {
     struct resolver *resolver = &l->p->set->resolver;
 
@@ -56,9 +59,13 @@ static bool find_sites(struct relaunch *l, struct sites *s)
         for (unsigned k = 0; k < s->nr; k++)
             if (s->all[k].at == resolver->launched[i])
                 s->of[i] = &s->all[k];
-    for (unsigned i = 0; i < l->nr_old; i++)
+    for (unsigned i = 0; i < l->nr_old && !same; i++)
         if (!s->of[i])
-            return patcher_refuse(l->p, "launch %u of the task is not in the file", i + 1);
+            return patcher_refuse(l->p,
+                "%s launches %s by a call, and the winner has other launches: write it as "
+                "%s<<<...>>>",
+                patcher_where(l->p, l->p->set->toks.tok[resolver->launched[i]].line), l->old[i].id,
+                l->old[i].id);
     return true;
 }
 
@@ -68,7 +75,7 @@ static bool others_are_safe(struct relaunch *l, const struct sites *s)
 {
     for (unsigned k = 0; k < s->nr; k++)
         for (unsigned i = 0; i < l->nr_old && which(l, s, &s->all[k]) == l->nr_old; i++) {
-            if (strcmp(s->all[k].kernel, s->of[i]->kernel) != 0)
+            if (!s->of[i] || strcmp(s->all[k].kernel, s->of[i]->kernel) != 0)
                 continue;
             if (l->nr_old != l->nr_new || !relaunch_same(&l->old[i], &l->new_[i]))
                 return patcher_refuse(l->p,
@@ -137,10 +144,15 @@ bool patch_launches(struct patcher *p)
     same = l->nr_old == l->nr_new;
     for (unsigned i = 0; same && i < l->nr_old; i++)
         same = relaunch_same(&l->old[i], &l->new_[i]);
-    bool ok = find_sites(l, &s) && others_are_safe(l, &s);
+    bool ok = find_sites(l, &s, same && !l->nr_scratch) && others_are_safe(l, &s);
 
     if (ok && (!same || l->nr_scratch))
         ok = l->nr_old == l->nr_new && !l->nr_scratch ? part_by_part(l, &s) : run_by_run(l, &s);
+    if (ok && l->first_map) {
+        const size_t at = patcher_before_declaration(p, p->set->toks.tok[l->first_map].at);
+
+        ok = patcher_replace(p, at, at, map_code_helper());
+    }
     free(s.all);
     return ok;
 }

@@ -7,13 +7,18 @@
 /* A launch of the task. Its expressions are text of the contract, with constants folded. */
 struct launch_words {
     const char *id;
-    const char *dims[2][3]; /* of the grid, of the block */
+    const char *dims[3][3]; /* of the grid, of the block, of the cluster */
     const char *smem;
     const char *args[LAUNCH_MAX_ARGS];
     unsigned nr_args;
-    const struct decls *decls; /* where the kernel is declared */
+    const struct launch_arg *said; /* the arguments, as the plan has them */
+    const struct decls *decls;     /* where the kernel is declared */
     const struct decl *kernel;
 };
+
+bool relaunch_is_clustered(const struct launch_words *w);
+/* It needs more than the part of a statement: a tensor map or a cluster. */
+bool relaunch_is_long(const struct launch_words *w);
 
 struct scratch { /* an array that the winner adds */
     const char *name, *variable, *type;
@@ -27,6 +32,8 @@ struct relaunch {
     struct scratch scratch[16];
     unsigned nr_scratch;
     struct scope_names scope;
+    const struct task *contract;
+    unsigned first_map; /* the first token of the first launch that gets a tensor map; 0: none */
 };
 
 /* False: p->why. */

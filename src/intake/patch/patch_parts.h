@@ -39,6 +39,10 @@ const char *patcher_where(const struct patcher *p, unsigned line);
 /* The byte of p->set->text where a line (from 0) begins. */
 size_t patcher_line_at(const struct patcher *p, unsigned line);
 
+/* The byte before the declaration around byte `at`, and before the comment above that
+ * declaration. */
+size_t patcher_before_declaration(const struct patcher *p, size_t at);
+
 /* Puts the winner's device code in place of the user's. False: p->why. */
 bool patch_code(struct patcher *p, const char *code);
 

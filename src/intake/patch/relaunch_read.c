@@ -54,13 +54,11 @@ static bool read_launch(struct relaunch *l, struct launch_words *w, const struct
     for (unsigned i = 0; i < 3; i++) {
         w->dims[0][i] = plain(l, expr_text(launch->grid[i]));
         w->dims[1][i] = plain(l, expr_text(launch->block[i]));
-        if (strcmp(plain(l, expr_text(launch->cluster[i])), "1") != 0)
-            return patcher_refuse(l->p,
-                "%s is launched in clusters, which <<<>>> cannot say: use cudaLaunchKernelEx",
-                w->id);
+        w->dims[2][i] = plain(l, expr_text(launch->cluster[i]));
     }
     w->smem = plain(l, expr_text(launch->smem_bytes));
     w->nr_args = launch->nr_args;
+    w->said = launch->args;
     if (w->nr_args > LAUNCH_MAX_ARGS)
         return patcher_refuse(l->p, "%s has too many arguments", w->id);
     for (unsigned i = 0; i < w->nr_args; i++)
@@ -118,19 +116,36 @@ bool relaunch_read(struct relaunch *l)
     struct patcher *p = l->p;
     const struct intake *in = &p->set->in;
     struct intake whole;
-    struct task contract;
+    struct task *contract = arena_alloc(p->arena, sizeof(*contract));
     struct err err;
 
+    l->contract = contract;
     scope_names_init(&l->scope, p, 0);
     l->scope.contract = true;
-    if (!patch_contract(&contract, p->arena, in, &whole, in->path, &err))
+    if (!patch_contract(contract, p->arena, in, &whole, in->path, &err))
         return patcher_refuse(p, "the task's launch cannot be read again: %s", err.text);
-    if (!read_launches(l, l->old, &l->nr_old, &contract.plan, &p->set->decls) ||
+    if (!read_launches(l, l->old, &l->nr_old, &contract->plan, &p->set->decls) ||
         !read_launches(l, l->new_, &l->nr_new, p->plan, &p->decls))
         return false;
     for (unsigned i = 0; i < p->plan->nr_temps; i++)
-        add_scratch(l, &contract.plan, &p->plan->temps[i]);
+        add_scratch(l, &contract->plan, &p->plan->temps[i]);
     return true;
+}
+
+bool relaunch_is_clustered(const struct launch_words *w)
+{
+    return strcmp(w->dims[2][0], "1") != 0 || strcmp(w->dims[2][1], "1") != 0 ||
+           strcmp(w->dims[2][2], "1") != 0;
+}
+
+bool relaunch_is_long(const struct launch_words *w)
+{
+    if (relaunch_is_clustered(w))
+        return true;
+    for (unsigned i = 0; i < w->nr_args; i++)
+        if (w->said[i].kind == ARG_TENSOR_MAP)
+            return true;
+    return false;
 }
 
 bool relaunch_same(const struct launch_words *a, const struct launch_words *b)
@@ -138,7 +153,7 @@ bool relaunch_same(const struct launch_words *a, const struct launch_words *b)
     bool same =
         strcmp(a->id, b->id) == 0 && strcmp(a->smem, b->smem) == 0 && a->nr_args == b->nr_args;
 
-    for (unsigned i = 0; same && i < 6; i++)
+    for (unsigned i = 0; same && i < 9; i++)
         same = strcmp(a->dims[i / 3][i % 3], b->dims[i / 3][i % 3]) == 0;
     for (unsigned i = 0; same && i < a->nr_args; i++)
         same = strcmp(a->args[i], b->args[i]) == 0;

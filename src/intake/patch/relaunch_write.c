@@ -2,6 +2,7 @@
 #include "intake/patch/patch_launch.h"
 
 #include "base/mem.h"
+#include "core/map_code.h"
 #include "intake/eval/params.h"
 #include "intake/syntax/spelling.h"
 
@@ -64,9 +65,83 @@ static const char *bare_type(struct arena *arena, const char *type)
     return found ? arena_printf(arena, "%.*s%s", (int)(found - text), text, found + 5) : text;
 }
 
+/* ---- tensor maps ---- */
+
+struct launch_texts {
+    const char *id, *grid, *block, *smem, *stream, *args;
+};
+
+static bool is_map(const struct launch_words *w, unsigned number)
+{
+    return w->said[number].kind == ARG_TENSOR_MAP;
+}
+
+/* The variable that holds the map of an argument. */
+static const char *map_name(struct arena *arena, const struct launch_words *w, unsigned number)
+{
+    unsigned same = 0;
+
+    for (unsigned i = 0; i < number; i++)
+        same += is_map(w, i) && strcmp(w->said[i].name, w->said[number].name) == 0;
+    return same ? arena_printf(arena, "keet_map_%s_%u", w->said[number].name, same + 1)
+                : arena_printf(arena, "keet_map_%s", w->said[number].name);
+}
+
+static bool write_expr(void *context, const struct expr *expr, struct str *out)
+{
+    const char *text = scope_names_expr(context, expr_text(expr));
+
+    str_add(out, text ? text : "");
+    return text != NULL;
+}
+
+/* Declares the maps of a launch and keet_encoded, which is false where the driver refuses one of
+ * them. */
+static void add_maps(
+    struct relaunch *l, struct str *out, const struct launch_words *w, const char *in, bool *ok)
+{
+    struct str test = {0};
+
+    for (unsigned i = 0; *ok && i < w->nr_args; i++) {
+        const struct task_array *array = NULL;
+        const struct name_map *pointer =
+            is_map(w, i) ? scope_names_find(&l->scope, w->said[i].name) : NULL;
+
+        if (!is_map(w, i))
+            continue;
+        for (unsigned a = 0; a < l->contract->nr_arrays; a++)
+            if (strcmp(l->contract->arrays[a].name, w->said[i].name) == 0)
+                array = &l->contract->arrays[a];
+        for (unsigned a = 0; a < l->p->plan->nr_temps && !array; a++)
+            if (strcmp(l->p->plan->temps[a].name, w->said[i].name) == 0)
+                array = &l->p->plan->temps[a];
+        *ok = array && pointer;
+        if (!*ok) {
+            patcher_refuse(l->p,
+                "the winner passes a tensor map of %s, which the launches there "
+                "do not pass",
+                w->said[i].name);
+            break;
+        }
+        const struct map_code map = {map_name(l->p->arena, w, i), pointer->source,
+            w->said[i].tensor, array, write_expr, &l->scope};
+
+        *ok = map_code_lists(out, in, &map);
+        str_addf(&test, test.len ? " &&\n%s    " : "%.0s", in);
+        *ok = *ok && map_code_call(&test, arena_printf(l->p->arena, "%s        ", in), &map);
+        str_add(&test, " == cudaSuccess");
+    }
+    if (test.len)
+        str_addf(out, "%sconst bool keet_encoded =\n%s    %s;\n", in, in, str_text(&test));
+    str_finish(&test);
+}
+
 static const char *arg_text(struct relaunch *l, const struct launch_words *w, unsigned number)
 {
     struct arena *arena = l->p->arena;
+
+    if (is_map(w, number))
+        return map_name(arena, w, number);
     const char *name = w->args[number], *type = param_type(arena, w, number);
     const struct name_map *map = scope_names_find(&l->scope, name);
 
@@ -219,6 +294,22 @@ static bool patch_args(struct relaunch *l, unsigned i, const struct site *site)
     return ok;
 }
 
+/* The launch alone, as a whole. */
+static bool run_of_one(struct relaunch *l, unsigned i, const struct site *site)
+{
+    struct relaunch *one = arena_alloc(l->p->arena, sizeof(*one));
+
+    *one = *l;
+    one->old[0] = l->old[i];
+    one->new_[0] = l->new_[i];
+    one->nr_old = one->nr_new = 1;
+    one->nr_scratch = 0;
+    const bool ok = relaunch_run(one, &site);
+
+    l->first_map = one->first_map;
+    return ok;
+}
+
 static bool wants_more_smem(const struct launch_words *old, const struct launch_words *w)
 {
     char *end;
@@ -240,13 +331,8 @@ bool relaunch_parts(struct relaunch *l, unsigned i, const struct site *site)
 
     if (relaunch_same(old, w))
         return true;
-    if (wants_more_smem(old, w) && l->nr_old == 1)
-        return relaunch_run(l, &site);
-    if (wants_more_smem(old, w))
-        return patcher_refuse(l->p,
-            "%s: the new kernel needs more shared memory than 48 KiB, "
-            "which must be asked for before the launch",
-            patcher_where(l->p, site->line));
+    if (wants_more_smem(old, w) || relaunch_is_long(w))
+        return run_of_one(l, i, site);
     scope_names_init(&l->scope, l->p, site->at);
     add_pairs(l, i, site);
     if (strcmp(old->id, w->id) != 0)
@@ -354,35 +440,83 @@ static void add_scratch_text(
     }
 }
 
+/* The launch of a kernel whose blocks stand in clusters, which <<<>>> cannot say. */
+static void add_cluster_launch(struct relaunch *l, struct str *out, const struct launch_words *w,
+    const struct launch_texts *t, const char *in, bool *ok)
+{
+    static const char axes[] = "xyz";
+
+    str_addf(out,
+        "%scudaLaunchAttribute keet_cluster = {};\n%scudaLaunchConfig_t keet_config = {};\n"
+        "%skeet_cluster.id = cudaLaunchAttributeClusterDimension;\n",
+        in, in, in);
+    for (unsigned i = 0; i < 3; i++) {
+        const char *text = scope_names_expr(&l->scope, w->dims[2][i]);
+
+        *ok = *ok && text;
+        str_addf(out, "%skeet_cluster.val.clusterDim.%c = %s;\n", in, axes[i], text ? text : "");
+    }
+    str_addf(out,
+        "%skeet_config.gridDim = %s;\n%skeet_config.blockDim = %s;\n"
+        "%skeet_config.dynamicSmemBytes = %s;\n",
+        in, t->grid, in, t->block, in, t->smem);
+    if (strcmp(t->stream, "0") != 0)
+        str_addf(out, "%skeet_config.stream = %s;\n", in, t->stream);
+    str_addf(out,
+        "%skeet_config.attrs = &keet_cluster;\n%skeet_config.numAttrs = 1;\n"
+        "%scudaLaunchKernelEx(&keet_config, %s%s%s);\n",
+        in, in, in, t->id, *t->args ? ", " : "", t->args);
+}
+
 static void add_launch_text(struct relaunch *l, struct str *out, unsigned i,
     const struct site *const *run, const char *indent, const char *stream, bool *ok)
 {
     const struct launch_words *w = &l->new_[i], none = {.id = "", .smem = "0"}, *old = &none;
-    const char *id = w->id;
+    const bool apart = l->nr_new > 1 && relaunch_is_long(w);
+    const char *in = arena_printf(l->p->arena, apart ? "%s        " : "%s    ", indent);
+    struct launch_texts t = {.id = w->id, .stream = stream};
 
     const size_t nr = strcspn(w->id, "<");
 
     for (unsigned k = 0; k < l->nr_old; k++)
         if (strcspn(l->old[k].id, "<") == nr && strncmp(l->old[k].id, w->id, nr) == 0) {
-            id = id_text(l, k, w, run[k]);
+            t.id = id_text(l, k, w, run[k]);
             old = &l->old[k];
         }
-    const char *grid = dims_text(l, w->dims[0]), *block = dims_text(l, w->dims[1]);
-    const char *smem = scope_names_expr(&l->scope, w->smem), *args = args_text(l, w);
+    if (apart)
+        str_addf(out, "%s    {\n", indent);
+    const size_t before = out->len;
 
-    *ok = *ok && grid && block && smem && args;
+    add_maps(l, out, w, in, ok);
+    const bool maps = out->len > before;
+
+    if (maps && (!l->first_map || run[0]->from < l->first_map))
+        l->first_map = run[0]->from;
+    t.grid = dims_text(l, w->dims[0]);
+    t.block = dims_text(l, w->dims[1]);
+    t.smem = scope_names_expr(&l->scope, w->smem);
+    t.args = args_text(l, w);
+    *ok = *ok && t.grid && t.block && t.smem && t.args;
     if (!*ok)
         return;
+    if (maps) /* the runtime refuses a launch of no blocks, and the program's own checks see it */
+        t.grid = arena_printf(l->p->arena, "keet_encoded ? %s : 0", t.grid);
     if (wants_more_smem(old, w))
         str_addf(out,
-            "%s    cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, %s);\n",
-            indent, id, smem);
-    str_addf(out, "%s    %s<<<%s, %s", indent, id, grid, block);
-    if (strcmp(smem, "0") != 0 || strcmp(stream, "0") != 0)
-        str_addf(out, ", %s", smem);
-    if (strcmp(stream, "0") != 0)
-        str_addf(out, ", %s", stream);
-    str_addf(out, ">>>(%s);\n", args);
+            "%scudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, %s);\n", in,
+            t.id, t.smem);
+    if (relaunch_is_clustered(w)) {
+        add_cluster_launch(l, out, w, &t, in, ok);
+    } else {
+        str_addf(out, "%s%s<<<%s, %s", in, t.id, t.grid, t.block);
+        if (strcmp(t.smem, "0") != 0 || strcmp(stream, "0") != 0)
+            str_addf(out, ", %s", t.smem);
+        if (strcmp(stream, "0") != 0)
+            str_addf(out, ", %s", stream);
+        str_addf(out, ">>>(%s);\n", t.args);
+    }
+    if (apart)
+        str_addf(out, "%s    }\n", indent);
 }
 
 /* The blanks at the beginning of the line of byte `at`. */
