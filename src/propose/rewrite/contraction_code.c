@@ -233,6 +233,29 @@ static void pass_rows(const struct contraction *c, const struct launch_line *lin
         edits_insert(&out->edits, function_param(function, nr - 1)->end, ", int %s", c->rows);
 }
 
+const char *code_at_launch(
+    const struct contraction *c, const struct launch_line *line, const struct node *n)
+{
+    n = node_strip(n);
+    const char *given =
+        n->kind == NODE_NAME ? launch_line_argument(line, c->form.function, n->decl) : NULL;
+    return given ? given : tree_text(c->in->tree, n);
+}
+
+/* Let `split` blocks, neighbours along the columns, be a cluster. */
+static void add_cluster(const struct contraction *c, struct launch_line *line, const char *split,
+    struct rewrite_out *out)
+{
+    const unsigned dim = c->x->dim;
+    line->grid[dim] =
+        arena_printf(c->in->arena, "%s*%s", text_operand(c->in->arena, line->grid[dim]), split);
+    edits_insert(&out->edits, line->args_end + 1, " cluster(%s%s)",
+        dim == 0   ? ""
+        : dim == 1 ? "1, "
+                   : "1, 1, ",
+        split);
+}
+
 bool code_launches(
     const struct contraction *c, const struct code_launch *shape, struct rewrite_out *out)
 {
@@ -244,6 +267,8 @@ bool code_launches(
         struct launch_line *line = &lines.items[i];
         if (shape->smem && line->smem && strcmp(line->smem, "0") != 0)
             return rewrite_refuse(in, out, "%s has dynamic shared memory", c->form.function->name);
+        if (shape->split && line->in_clusters)
+            return rewrite_refuse(in, out, "%s has clusters", c->form.function->name);
         pass_rows(c, line, i == 0, out);
         for (unsigned a = 0; a < c->form.nr_axes; a++) {
             const struct form_axis *axis = &c->form.axes[a];
@@ -257,6 +282,8 @@ bool code_launches(
         if (c->rows || c->nr_outer)
             line->block[2] = "1";
         line->smem = shape->smem ? shape->smem : line->smem;
+        if (shape->split)
+            add_cluster(c, line, shape->split, out);
         launch_line_write(line, &out->edits);
     }
     return true;

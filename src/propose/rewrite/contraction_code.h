@@ -1,5 +1,5 @@
-/* Pieces of a contraction's old kernel as text for the new one. Private to contraction_code.c and
- * rewrite_tensor_cores.c, which write such kernels. */
+/* Pieces of a contraction's old kernel as text for the new one. Private to the files that
+ * write such kernels. */
 #ifndef KEET_PROPOSE_REWRITE_CONTRACTION_CODE_H
 #define KEET_PROPOSE_REWRITE_CONTRACTION_CODE_H
 
@@ -45,10 +45,15 @@ void code_walk_step(const struct contraction *c, struct str *out, const char *k,
  */
 struct code_launch {
     const char *columns, *rows;    /* outputs of a block */
+    const char *split;             /* blocks of a cluster that share these; NULL: one, no cluster */
     const char *threads[2], *smem; /* smem NULL: none, and the old launch's stays */
 };
 bool code_launches(
     const struct contraction *c, const struct code_launch *shape, struct rewrite_out *out);
+
+/* The text of an expression of the kernel in the terms of a launch: a parameter is its argument. */
+const char *code_at_launch(
+    const struct contraction *c, const struct launch_line *line, const struct node *n);
 
 /* Write the statements after the loop, and before these the declarations that they need. */
 void code_rest(

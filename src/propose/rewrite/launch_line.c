@@ -94,6 +94,7 @@ bool launch_line_read(
     line->args_start = (unsigned)(open + 1 - in->source);
     line->args_end = (unsigned)(close - in->source);
     line->nr_args = split(in->arena, open + 1, close, line->args, LAUNCH_LINE_MAX_ARGS);
+    line->in_clusters = str_starts(close + 1 + strspn(close + 1, " \t"), "cluster");
     return true;
 }
 

@@ -22,6 +22,7 @@ struct launch_line {
     const char *grid[3], *block[3]; /* x, y, z; "1" where absent */
     const char *smem;               /* bytes of dynamic shared memory; NULL when absent */
     unsigned args_start, args_end;  /* bytes between the parentheses */
+    bool in_clusters;               /* a cluster's shape follows */
     const char *args[LAUNCH_LINE_MAX_ARGS];
     unsigned nr_args;
 };

@@ -5,17 +5,18 @@
  * to threads that store them side by side, under the old guard.
  *
  * Operands lie in swizzled rows of 128 bytes (PTX ISA 9.0, 9.7.15.5: a group of eight rows every
- * 1024 bytes). Tensor copies need rows that start at multiples of 16 bytes, at all sizes. */
+ * 1024 bytes). Tensor copies need rows that start at multiples of 16 bytes, at all sizes; where
+ * these cannot be, wgmma_tiles has the threads copy. */
 #include "base/str.h"
 #include "cuda/affine.h"
 #include "propose/rewrite/contraction_code.h"
-#include "propose/rewrite/product.h"
+#include "propose/rewrite/wgmma_tiles.h"
 
 #include <string.h>
 
 /* Columns of a block, by variant. A thread holds half as many sums. */
 static const unsigned widths[] = {256, 128, 64};
-enum { NR_WIDTHS = 3, TILE_K = 64, ROW_BYTES = 2 * TILE_K, GROUP_ROWS = 64 };
+enum { NR_WIDTHS = 3 };
 
 struct wgmma_writer {
     const struct contraction *c;
@@ -146,7 +147,7 @@ static void write_head(struct wgmma_writer *w)
         w->rows, w->first_x, code_block_of(c, c->x), w->columns);
     code_uniform_decls(c, s);
     str_addf(s, "    const int %s = (%s + %d) / %d, %s = threadIdx.x / 128;\n", w->nr_tiles,
-        tree_text(c->in->tree, c->loop.bound), TILE_K - 1, TILE_K, w->group);
+        tree_text(c->in->tree, c->loop.bound), WGMMA_TILE_K - 1, WGMMA_TILE_K, w->group);
     str_addf(s,
         "    if (threadIdx.x == 0) {\n        for (int %s = 0; %s < %s; %s++) {\n"
         "            asm volatile(\"mbarrier.init.shared::cta.b64 [%%0], 1;\" :: \"r\"(%s + 8 * "
@@ -155,7 +156,7 @@ static void write_head(struct wgmma_writer *w)
         "                :: \"r\"(%s + 8 * %s), \"r\"(%s / %d));\n        }\n"
         "        asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\");\n    }\n"
         "    __syncthreads();\n",
-        w->i, w->i, w->stages, w->i, w->full, w->i, w->empty, w->i, w->rows, GROUP_ROWS);
+        w->i, w->i, w->stages, w->i, w->full, w->i, w->empty, w->i, w->rows, WGMMA_GROUP_ROWS);
 }
 
 static void write_copy(struct wgmma_writer *w, unsigned which)
@@ -167,8 +168,8 @@ static void write_copy(struct wgmma_writer *w, unsigned which)
         "                    :: \"r\"(%s%s%s), \"l\"(&%s), \"r\"(%s * %d), \"r\"(%s),\n"
         "                    \"r\"(%s + 8 * %s) : \"memory\");\n",
         w->to, which ? " + " : "",
-        which ? arena_printf(w->arena, "%s * %d", w->rows, ROW_BYTES) : "", param->name, w->tile,
-        TILE_K, which ? w->first_x : w->first_y, w->full, w->stage);
+        which ? arena_printf(w->arena, "%s * %d", w->rows, WGMMA_ROW_BYTES) : "", param->name,
+        w->tile, WGMMA_TILE_K, which ? w->first_x : w->first_y, w->full, w->stage);
 }
 
 /* The first warpgroup: one thread of it keeps the ring full. */
@@ -180,43 +181,28 @@ static void write_producer(struct wgmma_writer *w)
         "            for (int %s = 0; %s < %s; %s++) {\n"
         "                const unsigned %s = %s %% %s, %s = %s + %s * ((%s + %u) * %d);\n",
         w->group, w->tile, w->tile, w->nr_tiles, w->tile, w->stage, w->tile, w->stages, w->to,
-        w->at, w->stage, w->rows, w->columns, ROW_BYTES);
+        w->at, w->stage, w->rows, w->columns, WGMMA_ROW_BYTES);
     write_wait(w, w->empty, arena_printf(w->arena, "(%s / %s + 1) & 1", w->tile, w->stages),
         "                ");
     str_addf(s,
         "                asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%%0], "
         "%%1;\"\n"
         "                    :: \"r\"(%s + 8 * %s), \"r\"((%s + %u) * %d) : \"memory\");\n",
-        w->full, w->stage, w->rows, w->columns, ROW_BYTES);
+        w->full, w->stage, w->rows, w->columns, WGMMA_ROW_BYTES);
     write_copy(w, 0);
     write_copy(w, 1);
     str_add(s, "            }\n        return;\n    }\n");
 }
 
-/* One wgmma of 16 values of k: `left` and `right` are addresses in shared memory. */
-static void write_product(struct wgmma_writer *w, const char *left, const char *right)
+static struct wgmma_code code_of(struct wgmma_writer *w)
 {
-    struct str *s = &w->out;
-    const char *type = w->product.scalar == SCALAR_F16 ? "f16" : "bf16", *in = "            ";
-    const unsigned nr = w->columns / 2;
-    str_addf(s, "%sasm volatile(\"wgmma.mma_async.sync.aligned.m64n%uk16.f32.%s.%s {\"\n", in,
-        w->columns, type, type);
-    for (unsigned i = 0; i < nr; i++)
-        str_addf(s, "%s%%%u%s", i % 16 ? "" : "                \"", i,
-            i + 1 == nr    ? "}, \"\n"
-            : i % 16 == 15 ? ", \"\n"
-                           : ", ");
-    str_addf(s, "%s    \"%%%u, %%%u, 1, 1, 1, 0, 0;\"\n%s    : ", in, nr, nr + 1, in);
-    for (unsigned i = 0; i < nr; i++)
-        str_addf(s, "\"+f\"(%s[%u])%s", w->sums, i,
-            i + 1 == nr  ? "\n"
-            : i % 4 == 3 ? ",\n                "
-                         : ", ");
-    for (unsigned i = 0; i < 2; i++)
-        str_addf(s,
-            "%s    %s\"l\"((unsigned long long)(%s >> 4 & 0x3fff) | 1ull << 16 | 64ull << 32 | "
-            "1ull << 62)%s",
-            in, i ? "" : ": ", i ? right : left, i ? ");\n" : ",\n");
+    return (struct wgmma_code){.arena = w->arena,
+        .out = &w->out,
+        .type = w->product.scalar == SCALAR_F16 ? "f16" : "bf16",
+        .columns = w->columns,
+        .sums = w->sums,
+        .a_by_k = true,
+        .b_by_k = true};
 }
 
 static void write_loop(struct wgmma_writer *w)
@@ -229,16 +215,22 @@ static void write_loop(struct wgmma_writer *w)
         "        const unsigned %s = %s %% %s, %s = %s + %s * ((%s + %u) * %d);\n",
         w->sums, w->columns / 2, w->i, w->i, w->columns / 2, w->i, w->sums, w->i, w->tile, w->tile,
         w->nr_tiles, w->tile, w->stage, w->tile, w->stages, w->to, w->at, w->stage, w->rows,
-        w->columns, ROW_BYTES);
+        w->columns, WGMMA_ROW_BYTES);
     write_wait(w, w->full, arena_printf(w->arena, "%s / %s & 1", w->tile, w->stages), in);
     str_addf(s,
         "%sasm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n%s#pragma unroll\n"
         "%sfor (int %s = 0; %s < %d; %s += 32) {\n",
-        in, in, in, k, k, ROW_BYTES, k);
-    write_product(w,
-        arena_printf(
-            w->arena, "(%s + (%s - 1) * %d + %s)", w->to, w->group, GROUP_ROWS * ROW_BYTES, k),
-        arena_printf(w->arena, "(%s + %s * %d + %s)", w->to, w->rows, ROW_BYTES, k));
+        in, in, in, k, k, WGMMA_ROW_BYTES, k);
+    const struct wgmma_code code = code_of(w);
+    wgmma_product(&code,
+        wgmma_descriptor(w->arena,
+            arena_printf(w->arena, "(%s + (%s - 1) * %d + %s)", w->to, w->group,
+                WGMMA_GROUP_ROWS * WGMMA_ROW_BYTES, k),
+            true),
+        wgmma_descriptor(w->arena,
+            arena_printf(w->arena, "(%s + %s * %d + %s)", w->to, w->rows, WGMMA_ROW_BYTES, k),
+            true),
+        NULL, "            ");
     str_addf(s,
         "%s}\n%sasm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
         "%sasm volatile(\"wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\n"
@@ -257,19 +249,14 @@ static void write_tail(struct wgmma_writer *w)
     struct str *s = &w->out;
     const char *all = code_all_conds(c), *in = "        ";
     const unsigned pitch = w->columns + 8;
+    const struct wgmma_code code = code_of(w);
     str_addf(s,
         "    asm volatile(\"bar.sync 1, %%0;\" :: \"r\"(2 * %s) : \"memory\");\n"
         "    const int %s = threadIdx.x %% 32;\n"
-        "    float *%s = (float *)%s + (threadIdx.x / 32 - 4) * (16 * %u);\n    #pragma unroll\n"
-        "    for (int %s = 0; %s < %u; %s++) {\n"
-        "        float *%s = %s + %s / 4 * %u + %s * 8 + %s %% 4 * 2;\n",
-        w->rows, w->lane, w->patch, w->tiles, pitch, w->i, w->i, w->columns / 8, w->i, w->to,
-        w->patch, w->lane, pitch, w->i, w->lane);
-    str_addf(s,
-        "        *(float2 *)%s = make_float2(%s[4 * %s], %s[4 * %s + 1]);\n"
-        "        *(float2 *)(%s + 8 * %u) = make_float2(%s[4 * %s + 2], %s[4 * %s + 3]);\n    }\n"
-        "    __syncwarp();\n    for (int %s = %s; %s < 16 * %u; %s += 32) {\n",
-        w->to, w->sums, w->i, w->sums, w->i, w->to, pitch, w->sums, w->i, w->sums, w->i, w->u,
+        "    float *%s = (float *)%s + (threadIdx.x / 32 - 4) * (16 * %u);\n",
+        w->rows, w->lane, w->patch, w->tiles, pitch);
+    wgmma_put_sums(&code, &(struct wgmma_patch){w->patch, w->lane, w->to, w->i, pitch});
+    str_addf(s, "    __syncwarp();\n    for (int %s = %s; %s < 16 * %u; %s += 32) {\n", w->u,
         w->lane, w->u, w->columns, w->u);
     str_addf(s,
         "%sint %s = %s + (threadIdx.x / 32 - 4) * 16 + %s / %u;\n%sint %s = %s + %s %% %u;\n", in,
@@ -295,8 +282,8 @@ static void write_arguments(
                                                : NULL;
         str_addf(&s, "%s", i ? ", " : "");
         if (rows)
-            str_addf(&s, "tensor_map(%s, box(%d, %s), swizzle(%d))", line->args[i], TILE_K, rows,
-                ROW_BYTES);
+            str_addf(&s, "tensor_map(%s, box(%d, %s), swizzle(%d))", line->args[i], WGMMA_TILE_K,
+                rows, WGMMA_ROW_BYTES);
         else
             str_add(&s, line->args[i]);
     }
@@ -309,8 +296,8 @@ static bool write_launch(
 {
     const struct contraction *c = w->c;
     const struct rewrite_in *in = c->in;
-    const char *ring =
-        arena_printf(w->arena, "%s * (%s + %u) * %d", w->stages, w->rows, w->columns, ROW_BYTES);
+    const char *ring = arena_printf(
+        w->arena, "%s * (%s + %u) * %d", w->stages, w->rows, w->columns, WGMMA_ROW_BYTES);
     const char *patches = arena_printf(w->arena, "%s * %u", w->rows, (w->columns + 8) * 4);
     pragma_add_tune(in, &out->edits, w->rows, 128, w->columns == 256 ? "64, 128" : "64, 128, 192");
     pragma_add_tune(in, &out->edits, w->stages, 4, "2, 3, 4, 5, 6, 8");
@@ -359,7 +346,7 @@ bool rewrite_wgmma(const struct rewrite_in *in, unsigned variant, struct rewrite
     const char *why = NULL;
     struct launch_lines lines;
     if (rewrite_nth_kernel(in, variant / NR_WIDTHS, &function) < 0)
-        return rewrite_refuse(in, out, "no kernel that is a product of 16-bit matrices");
+        return rewrite_refuse(in, out, "no kernel that is a product of matrices");
     out->more = true;
     if (!contraction_read(c, in, function, &why) || !product_read(&w.product, c, &why))
         return rewrite_refuse(in, out, "%s: %s", function->name, why);
@@ -368,7 +355,7 @@ bool rewrite_wgmma(const struct rewrite_in *in, unsigned variant, struct rewrite
     if (lines.nr != 1)
         return rewrite_refuse(in, out, "%s is launched more than once", function->name);
     if (!read_matrices(&w, &lines.items[0], &why))
-        return rewrite_refuse(in, out, "%s: %s", function->name, why);
+        return wgmma_tiles(c, &w.product, variant % NR_WIDTHS, why, out);
     if (!write_kernel(&w, &lines.items[0], out))
         return false;
     return rewrite_done(in, out, "warpgroups multiply 128x%u tiles that tensor copies bring, in %s",

@@ -376,6 +376,12 @@ static char *replaced(const char *text, const char *old, const char *with)
 static void test_wgmma(void **state)
 {
     static const char *const refused[][2] = {
+        {"sum = bias[col];\n", "sum = bias[col];\n        sum += 1;\n"},
+        {"sum += __bfloat162float(A[row * K + k]) *", "sum += row *"},
+        {"    float sum", "    double sum"},
+    };
+    /* what tensor copies cannot bring, threads can */
+    static const char *const brought[][2] = {
         {"M = 7, N = 65, K = 8", "M = 7, N = 65, K = 9"}, /* rows of 18 bytes */
         {"B[col * K + k]", "B[k * N + col]"},
         {"A : bf16[M][K]", "A : bf16[2*M*K]"},
@@ -395,8 +401,46 @@ static void test_wgmma(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         char *source = replaced(wgmma_product, refused[i][0], refused[i][1]);
         struct bench *other = begin_judged(source);
-        refuses(other, ACTION_WGMMA, 0, i < 2 ? "whole pieces of 16 bytes" : "f: ");
+        refuses(other, ACTION_WGMMA, 0, "f: ");
         end(other);
+        free(source);
+    }
+    for (size_t i = 0; i < sizeof brought / sizeof brought[0]; i++) {
+        char *source = replaced(wgmma_product, brought[i][0], brought[i][1]);
+        struct bench *other = begin_judged(source);
+        step(other, ACTION_WGMMA, 0);
+        lacks(other, "tensor_map(");
+        end(other);
+        free(source);
+    }
+}
+
+/* Every operand layout, sizes with tails and rows of odd numbers of bytes, all widths; k in one
+ * block, and shared by the four blocks of a cluster, of which some have none of it. */
+static void test_wgmma_by_threads(void **state)
+{
+    static const char *const sources[] = {
+        HALF_PRODUCT("f16", "cuda_fp16", "__half2float", "half", "row * K + k", "k * N + col"),
+        HALF_PRODUCT("f16", "cuda_fp16", "__half2float", "half", "k * M + row", "col * K + k"),
+        HALF_PRODUCT("bf16", "cuda_bf16", "(float)", "__nv_bfloat16", "k * M + row", "k * N + col"),
+        HALF_PRODUCT("f32", "cuda_fp16", "", "float", "row * K + k", "k * N + col"),
+        HALF_PRODUCT("f32", "cuda_fp16", "", "float", "k * M + row", "col * K + k"),
+    };
+    (void)state;
+    for (unsigned i = 0; i < 5; i++) {
+        char *source = replaced(sources[i], "K = 64", "K = 1096");
+        struct bench *b = begin_judged(i % 2 ? source : sources[i]);
+        for (unsigned variant = 0; variant < (i == 0 ? 3 : 1); variant++) {
+            back(b);
+            step(b, ACTION_WGMMA, variant);
+            has(b, i < 3 ? "wgmma.mma_async.sync.aligned.m64n" : "k8.f32.tf32.tf32");
+            has(b, i % 2 ? "tune   SPLIT = 4" : "tune   SPLIT = 1");
+            lacks(b, "tune   T =");
+        }
+        back(b);
+        if (i >= 3)
+            refuses(b, ACTION_WGMMA, 2, "parts of floats take registers");
+        end(b);
         free(source);
     }
 }
@@ -550,6 +594,7 @@ int main(void)
         cmocka_unit_test(test_product_started),
         cmocka_unit_test(test_tensor_cores),
         cmocka_unit_test(test_wgmma),
+        cmocka_unit_test(test_wgmma_by_threads),
         cmocka_unit_test(test_tensor_cores_f16_file),
         cmocka_unit_test(test_differences),
         cmocka_unit_test(test_product_refused),

@@ -158,6 +158,9 @@ static void test_tensor_cores(void **state)
         }
         if (i == 4)
             lacks(b, "step_X");
+        b->at = b->original;
+        step(b, ACTION_WGMMA, 0);
+        has(b, "wgmma.mma_async");
         end(b);
     }
 }

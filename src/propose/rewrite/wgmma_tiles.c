@@ -1,0 +1,452 @@
+/* wgmma for products whose operands no tensor copy can bring: rows that are no whole pieces of 16
+ * bytes at some size, operands along either axis, windows of a convolution, floats. All threads
+ * copy tiles (tile_copies), a warpgroup multiplies 64 rows of A with all columns of the block's B,
+ * while the copies of later tiles and, for floats, the work on the next one go on.
+ *
+ * A float is taken apart into two tf32 on its way from the copied tile to the ones that wgmma
+ * reads, and three of the four products of parts are summed, as in tensor_cores, which says what
+ * that leaves out. Tensor cores round sums towards zero: each tile's products are summed by
+ * themselves, and added to the others by FADD.
+ *
+ * Where outputs are few, the SPLIT blocks of a cluster share the k of the same outputs. Each adds
+ * up its own part of these from the shared memory of all, always in the same order. */
+#include "propose/rewrite/wgmma_tiles.h"
+
+#include "propose/rewrite/contraction_code.h"
+#include "propose/rewrite/tile_copies.h"
+
+#include <string.h>
+
+enum { ENOUGH_BLOCKS = 100 }; /* that most of a large chip has work */
+
+/* What the tuning parameters start with; SPLIT most. */
+struct wgmma_tiling {
+    int rows, columns, split;
+};
+
+struct tiles_writer {
+    const struct contraction *c;
+    struct arena *arena;
+    struct tile_copies t;
+    struct wgmma_code code;
+    bool parts;        /* floats, taken apart */
+    const char *split; /* tuning parameter */
+    const char *tiles, *tiles_at, *nr_threads, *rank, *share, *group, *sums, *fresh, *j, *patch,
+        *lane, *left, *right, *shared, *high;
+    struct str out;
+};
+
+static void begin(struct tiles_writer *w, const struct product *p, unsigned columns)
+{
+    const struct cuda_tree *tree = w->c->in->tree;
+    const struct {
+        const char **name, *base;
+    } names[] = {{&w->t.bm, "BM"}, {&w->t.stages, "STAGES"}, {&w->split, "SPLIT"},
+        {&w->tiles, "tiles"}, {&w->tiles_at, "tiles_at"}, {&w->nr_threads, "NR_THREADS"},
+        {&w->rank, "rank"}, {&w->share, "share"}, {&w->group, "warpgroup"}, {&w->sums, "sums"},
+        {&w->fresh, "fresh"}, {&w->j, "j"}, {&w->patch, "patch"}, {&w->lane, "lane"},
+        {&w->left, "left"}, {&w->right, "right"}, {&w->shared, "shared"}, {&w->high, "high"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        *names[i].name = tree_fresh(tree, names[i].base);
+    w->parts = p->scalar == SCALAR_F32;
+    tile_copies_begin(&w->t, w->c, p, &w->out);
+    w->t.bn = arena_printf(w->arena, "%u", columns);
+    w->t.bk = w->parts ? "32" : "64";
+    w->t.threads = w->nr_threads;
+    w->t.swizzled = !w->parts;
+    w->t.whole_rows = true;
+    w->t.lag = w->parts ? 1 : 2;
+    w->code = (struct wgmma_code){.arena = w->arena,
+        .out = &w->out,
+        .type = w->parts                  ? "tf32"
+                : p->scalar == SCALAR_F16 ? "f16"
+                                          : "bf16",
+        .columns = columns,
+        .sums = w->parts ? w->fresh : w->sums,
+        .a_by_k = w->parts || tile_by_k(p->a),
+        .b_by_k = w->parts || tile_by_k(p->b)};
+}
+
+/* The bytes of one stage of both tiles that wgmma reads. */
+static const char *stage_bytes(const struct tiles_writer *w)
+{
+    return arena_printf(
+        w->arena, "(%s + %s) * %d", w->t.bm, w->t.bn, (1 + w->parts) * WGMMA_ROW_BYTES);
+}
+
+static const char *all_bytes(const struct tiles_writer *w)
+{
+    if (!w->parts)
+        return arena_printf(w->arena, "%s * %s", w->t.stages, stage_bytes(w));
+    return arena_printf(w->arena, "2 * %s + %s + %s", stage_bytes(w), tile_bytes(&w->t, w->t.a),
+        tile_bytes(&w->t, w->t.b));
+}
+
+static void write_zeros(struct tiles_writer *w, const char *sums)
+{
+    str_addf(&w->out,
+        "    float %s[%u];\n    #pragma unroll\n    for (int %s = 0; %s < %u; %s++)\n"
+        "        %s[%s] = 0;\n",
+        sums, w->code.columns / 2, w->t.i, w->t.i, w->code.columns / 2, w->t.i, sums, w->t.i);
+}
+
+static void write_head(struct tiles_writer *w)
+{
+    const struct contraction *c = w->c;
+    const struct tile_copies *t = &w->t;
+    struct str *s = &w->out;
+    const char *block = code_block_of(c, c->x);
+    str_addf(s,
+        "{\n    extern __shared__ __align__(1024) unsigned char %s[];\n"
+        "    const unsigned %s = (unsigned)__cvta_generic_to_shared(%s);\n"
+        "    const int %s = 2 * %s, %s = threadIdx.y / 4, %s = %s %% %s;\n",
+        w->tiles, w->tiles_at, w->tiles, w->nr_threads, t->bm, w->group, w->rank, block, w->split);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct contraction_operand *o = i ? t->b : t->a;
+        const char *rows = tile_rows(t, o), *pitch = tile_pitch(t, o);
+        if (w->parts)
+            str_addf(s, "    float (*%s)[%s][%s] = (float (*)[%s][%s])(%s + 2 * %s%s%s);\n",
+                o->tile, rows, pitch, rows, pitch, w->tiles, stage_bytes(w), i ? " + " : "",
+                i ? tile_bytes(t, t->a) : "");
+        else
+            str_addf(s, "    %s *%s = (%s *)%s%s;\n", t->type, o->tile, t->type, w->tiles,
+                i ? arena_printf(w->arena, " + %s * %d", t->bm, WGMMA_TILE_K) : "");
+    }
+    str_addf(s, "    const int %s = %s * %s, %s = %s / %s * %s;\n", t->row0, code_block_of(c, c->y),
+        t->bm, t->col0, block, w->split, t->bn);
+    code_uniform_decls(c, s);
+    write_zeros(w, w->sums);
+    if (w->parts)
+        write_zeros(w, w->fresh);
+}
+
+/* Write the walk to the block's share of k. */
+static void write_share(struct tiles_writer *w)
+{
+    const struct contraction *c = w->c;
+    const struct tile_copies *t = &w->t;
+    struct str *s = &w->out;
+    code_walk_begin(c, s, t->ahead);
+    str_addf(s, "    const int %s = (%s + %s - 1) / %s;\n", w->share, code_walk_length(c, t->bk),
+        w->split, w->split);
+    str_addf(s, "    const int %s = max(min(%s, %s - %s * %s), 0);\n", t->nr_tiles, w->share,
+        code_walk_length(c, t->bk), w->rank, w->share);
+    if (!c->nr_outer) {
+        str_addf(s, "    %s += %s * %s * %s;\n", t->ahead, w->rank, w->share, t->bk);
+        return;
+    }
+    str_addf(
+        s, "    for (int %s = 0; %s < %s * %s; %s++) {\n", t->i, t->i, w->rank, w->share, t->i);
+    code_walk_step(c, s, t->ahead, t->bk, "        ");
+    str_add(s, "    }\n");
+}
+
+/* --- the computation with a tile --- */
+
+/* Write the way of an operand's floats into parts, in rows of k, four values of k at a time. */
+static void write_parts(struct tiles_writer *w, const struct contraction_operand *o)
+{
+    const struct tile_copies *t = &w->t;
+    struct str *s = &w->out;
+    const char *size = o == t->a ? t->bm : t->bn, *in = "                ", *v = t->value;
+    const bool by_k = tile_by_k(o);
+    str_addf(s,
+        "            #pragma unroll\n"
+        "            for (int %s = 0; %s < %s * 8; %s += %s) {\n"
+        "%sconst int %s = (%s + %s) %s, %s = (%s + %s) %s * 4;\n",
+        t->i, t->i, size, t->i, t->threads, in, t->at, t->i, t->thread,
+        by_k ? "/ 8" : arena_printf(w->arena, "%% %s", size), t->kk, t->i, t->thread,
+        by_k ? "% 8" : arena_printf(w->arena, "/ %s", size));
+    if (by_k)
+        str_addf(s, "%sconst float4 %s = *(const float4 *)&%s[%s][%s][%s];\n", in, v, o->tile,
+            t->from, t->at, t->kk);
+    else
+        str_addf(s,
+            "%sconst float4 %s = make_float4(%s[%s][%s][%s], %s[%s][%s + 1][%s],\n"
+            "%s    %s[%s][%s + 2][%s], %s[%s][%s + 3][%s]);\n",
+            in, v, o->tile, t->from, t->kk, t->at, o->tile, t->from, t->kk, t->at, in, o->tile,
+            t->from, t->kk, t->at, o->tile, t->from, t->kk, t->at);
+    str_addf(s, "%sconst float4 %s = make_float4(", in, w->high);
+    for (unsigned i = 0; i < 4; i++)
+        str_addf(s, "%s__uint_as_float(__float_as_uint(%s.%c) & 0xffffe000u)%s",
+            i == 2 ? arena_printf(w->arena, "%s    ", in) : "", v, "xyzw"[i],
+            i == 1   ? ",\n"
+            : i == 3 ? ");\n"
+                     : ", ");
+    str_addf(s,
+        "%sfloat4 *%s = (float4 *)(%s%s + %s * %d + ((%s / 4 ^ %s %% 8) * 16));\n"
+        "%s*%s = %s;\n%s%s[(%s + %s) * %d] = make_float4(",
+        in, t->to, w->shared,
+        o == t->b ? arena_printf(w->arena, " + %s * %d", t->bm, WGMMA_ROW_BYTES) : "", t->at,
+        WGMMA_ROW_BYTES, t->kk, t->at, in, t->to, w->high, in, t->to, t->bm, t->bn,
+        WGMMA_ROW_BYTES / 16);
+    for (unsigned i = 0; i < 4; i++)
+        str_addf(s, "%s.%c - %s.%c%s", v, "xyzw"[i], w -> high, "xyzw"[i], i < 3 ? ", " : ");\n");
+    str_add(s, "            }\n");
+}
+
+/* Write: no product is under way but the last `more`, and the compiler knows that sums changed. */
+static void write_wait(struct tiles_writer *w, unsigned more, const char *in)
+{
+    str_addf(&w->out, "%sasm volatile(\"wgmma.wait_group.sync.aligned %u;\" ::: \"memory\");\n", in,
+        more);
+    if (!more)
+        str_addf(&w->out,
+            "%s#pragma unroll\n%sfor (int %s = 0; %s < %u; %s++)\n"
+            "%s    asm volatile(\"\" : \"+f\"(%s[%s]) :: \"memory\");\n",
+            in, in, w->j, w->j, w->code.columns / 2, w->j, in, w->code.sums, w->j);
+}
+
+static void write_addition(struct tiles_writer *w, const char *in)
+{
+    str_addf(&w->out,
+        "%s#pragma unroll\n%sfor (int %s = 0; %s < %u; %s++)\n%s    %s[%s] += %s[%s];\n", in, in,
+        w->j, w->j, w->code.columns / 2, w->j, in, w->sums, w->j, w->fresh, w->j);
+}
+
+/* The descriptor for step number `step` of k. */
+static const char *descriptor(
+    const struct tiles_writer *w, const char *tile, bool by_k, const char *step)
+{
+    return arena_printf(w->arena, "%s + (%s) * %d", tile, step,
+        by_k ? (int)WGMMA_STEP_BY_K : (int)WGMMA_STEP_ACROSS);
+}
+
+static void write_products(struct tiles_writer *w)
+{
+    const struct tile_copies *t = &w->t;
+    struct str *s = &w->out;
+    struct arena *a = w->arena;
+    const char *in = "            ", *j = w->j;
+    str_addf(s, "%sconst unsigned %s = %s + (%s) * (%s);\n", in, t->to, w->tiles_at,
+        w->parts ? arena_printf(a, "%s & 1", t->tile) : t->from, stage_bytes(w));
+    str_addf(s, "%sconst unsigned long long %s = %s,\n%s    %s = %s;\n", in, w->left,
+        wgmma_descriptor(a,
+            arena_printf(a, "(%s + %s * %d)", t->to, w->group, WGMMA_GROUP_ROWS * WGMMA_ROW_BYTES),
+            w->code.a_by_k),
+        in, w->right,
+        wgmma_descriptor(
+            a, arena_printf(a, "(%s + %s * %d)", t->to, t->bm, WGMMA_ROW_BYTES), w->code.b_by_k));
+    str_addf(s, "%sasm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n%s#pragma unroll\n",
+        in, in);
+    /* of parts: lower by upper, upper by lower, upper by upper */
+    const char *step = w->parts ? arena_printf(a, "%s / 3", j) : j;
+    const char *low = arena_printf(a, "? (%s + %s) * %d : 0", t->bm, t->bn, WGMMA_ROW_BYTES / 16);
+    const char *left =
+                   w->parts ? arena_printf(a, "%s + (%s %% 3 == 0 %s)", w->left, j, low) : w->left,
+               *right = w->parts ? arena_printf(a, "%s + (%s %% 3 == 1 %s)", w->right, j, low)
+                                 : w->right;
+    str_addf(s, "%sfor (int %s = 0; %s < %d; %s++) {\n", in, j, j, w->parts ? 12 : 4, j);
+    wgmma_product(&w->code, descriptor(w, left, w->code.a_by_k, step),
+        descriptor(w, right, w->code.b_by_k, step), w->parts ? j : NULL, "                ");
+    str_addf(
+        s, "%s}\n%sasm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n", in, in);
+}
+
+static void write_loop(struct tiles_writer *w)
+{
+    static const char fence[] =
+        "            asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n";
+    struct tile_copies *t = &w->t;
+    struct str *s = &w->out;
+    tile_copies_prepare(t);
+    write_share(w);
+    tile_copies_loop(t, w->parts ? "" : fence);
+    if (w->parts) {
+        str_addf(s, "            unsigned char *%s = %s + (%s & 1) * (%s);\n", w->shared, w->tiles,
+            t->tile, stage_bytes(w));
+        write_parts(w, t->a);
+        write_parts(w, t->b);
+        str_addf(s, "%s            __syncthreads();\n", fence);
+        write_wait(w, 0, "            ");
+        write_addition(w, "            ");
+    }
+    write_products(w);
+    if (!w->parts)
+        write_wait(w, 1, "            ");
+    tile_copies_loop_end(t);
+}
+
+/* --- what follows the loop --- */
+
+/* Write the addition of what the other blocks of the cluster have of this block's outputs, which
+ * are the SPLIT-th part of the rows from `rank` on, to what is here. */
+static void write_exchange(struct tiles_writer *w, const char *arrive)
+{
+    const struct tile_copies *t = &w->t;
+    struct str *s = &w->out;
+    const unsigned columns = w->code.columns, pitch = columns + 8;
+    const char *in = "            ", *v = arena_printf(w->arena, "%s[%s]", t->value, t->i);
+    const char *nr = arena_printf(
+        w->arena, "(%s / %s * %u / (4 * %s))", t->bm, w->split, columns, w->nr_threads);
+    str_addf(s,
+        "        float4 %s[%s];\n"
+        "        float *%s = (float *)%s + (%s * (%s / %s) + %s / %u) * %u + %s %% %u * 4;\n"
+        "        #pragma unroll\n        for (int %s = 0; %s < %s; %s++) {\n"
+        "%s%s = *(float4 *)(%s + %s * (%s / %u * %u));\n",
+        t->value, nr, t->to, w->tiles, w->rank, t->bm, w->split, t->thread, columns / 4, pitch,
+        t->thread, columns / 4, t->i, t->i, nr, t->i, in, v, t->to, t->i, w->nr_threads,
+        columns / 4, pitch);
+    str_addf(s,
+        "%s#pragma unroll\n%sfor (int %s = 1; %s < %s; %s++) {\n%s    float4 %s;\n"
+        "%s    unsigned %s;\n"
+        "%s    asm(\"mapa.shared::cluster.u32 %%0, %%1, %%2;\" : \"=r\"(%s)\n"
+        "%s        : \"r\"((unsigned)__cvta_generic_to_shared(%s)), \"r\"((%s + %s) %% %s));\n",
+        in, in, w->j, w->j, w->split, w->j, in, t->last, in, t->from, in, t->from, in, t->to,
+        w->rank, w->j, w->split);
+    str_addf(s,
+        "%s    asm volatile(\"ld.shared::cluster.v4.f32 {%%0, %%1, %%2, %%3}, [%%4];\"\n"
+        "%s        : \"=f\"(%s.x), \"=f\"(%s.y), \"=f\"(%s.z), \"=f\"(%s.w)\n"
+        "%s        : \"r\"(%s + %s * (%s / %u * %u)));\n"
+        "%s    %s.x += %s.x, %s.y += %s.y, %s.z += %s.z, %s.w += %s.w;\n%s}\n        }\n",
+        in, in, t->last, t->last, t->last, t->last, in, t->from, t->i, w->nr_threads, columns / 4,
+        4 * pitch, in, v, t->last, v, t->last, v, t->last, v, t->last, in);
+    str_addf(s,
+        "        #pragma unroll\n        for (int %s = 0; %s < %s; %s++)\n"
+        "%s*(float4 *)(%s + %s * (%s / %u * %u)) = %s;\n        %s        __syncthreads();\n",
+        t->i, t->i, nr, t->i, in, t->to, t->i, w->nr_threads, columns / 4, pitch, v, arrive);
+}
+
+/* Write the ends of the outputs. A thread has a column of them, or some. */
+static void write_outputs(struct tiles_writer *w)
+{
+    const struct substs none = {.nr = 0};
+    const struct contraction *c = w->c;
+    const struct tile_copies *t = &w->t;
+    struct str *s = &w->out;
+    const char *all = code_all_conds(c);
+    str_addf(s,
+        "    const int %s = %s %% %u, %s = %s * (%s / %s) + %s / %u;\n    #pragma unroll 4\n"
+        "    for (int %s = 0; %s < %s / %s; %s += %s / %u) {\n",
+        t->at, t->thread, w->code.columns, t->kk, w->rank, t->bm, w->split, t->thread,
+        w->code.columns, t->u, t->u, t->bm, w->split, t->u, w->nr_threads, w->code.columns);
+    str_addf(s, "        int %s = %s + %s + %s, %s = %s + %s;\n        if (%s) {\n",
+        c->y->var->name, t->row0, t->kk, t->u, c->x->var->name, t->col0, t->at, all ? all : "true");
+    product_rest(c, s, &none,
+        arena_printf(w->arena, "((float *)%s)[(%s + %s) * %u + %s]", w->tiles, t->kk, t->u,
+            w->code.columns + 8, t->at),
+        "            ");
+    str_add(s, "        }\n    }\n");
+}
+
+/* Sums go to shared memory, where the tiles were, and from there to the threads that end them. */
+static void write_tail(struct tiles_writer *w)
+{
+    static const char arrive[] =
+        "asm volatile(\"barrier.cluster.arrive.aligned;\" ::: \"memory\");\n",
+                      wait[] = "asm volatile(\"barrier.cluster.wait.aligned;\" ::: \"memory\");\n";
+    const struct tile_copies *t = &w->t;
+    struct str *s = &w->out;
+    const unsigned pitch = w->code.columns + 8;
+    write_wait(w, 0, "    ");
+    if (w->parts) {
+        write_addition(w, "    ");
+        w->code.sums = w->sums;
+    }
+    str_addf(s,
+        "    __syncthreads();\n    const int %s = threadIdx.x;\n"
+        "    float *%s = (float *)%s + threadIdx.y * (16 * %u);\n",
+        w->lane, w->patch, w->tiles, pitch);
+    wgmma_put_sums(&w->code, &(struct wgmma_patch){w->patch, w->lane, t->to, t->i, pitch});
+    str_addf(s, "    if (%s > 1) {\n        %s        %s", w->split, arrive, wait);
+    write_exchange(w, arrive);
+    str_add(s, "    } else {\n        __syncthreads();\n    }\n");
+    write_outputs(w);
+    str_addf(s, "    if (%s > 1)\n        %s}", w->split, wait);
+}
+
+/* --- the launch --- */
+
+static int64_t at_timed(const struct contraction *c, const char *text, int64_t otherwise)
+{
+    int64_t value;
+    return extent_at_timed(c->in, text, &value) && value > 0 ? value : otherwise;
+}
+
+/* The largest tiles, shared by as few blocks as may be, that give most of a large chip work. */
+static struct wgmma_tiling choose_tiling(
+    const struct contraction *c, const struct launch_line *line, int piece)
+{
+    static const struct wgmma_tiling tilings[] = {{128, 128, 4}, {128, 64, 4}, {64, 64, 4}};
+    const int64_t rows = at_timed(c, extent_text(c->in, line, &c->form, c->y), 1024),
+                  columns = at_timed(c, extent_text(c->in, line, &c->form, c->x), 1024);
+    int64_t k = at_timed(c, code_at_launch(c, line, c->loop.bound), 1024), others = 1;
+    for (unsigned i = 0; i < c->nr_outer; i++)
+        k *= at_timed(c, code_at_launch(c, line, c->outer[i].bound), 1);
+    for (unsigned i = 0; i < c->form.nr_axes; i++)
+        if (&c->form.axes[i] != c->x && &c->form.axes[i] != c->y)
+            others *= at_timed(c, extent_text(c->in, line, &c->form, &c->form.axes[i]), 1);
+    struct wgmma_tiling t = tilings[0];
+    for (unsigned i = 0; i < sizeof tilings / sizeof tilings[0]; i++) {
+        t = tilings[i];
+        const int64_t blocks =
+            (rows + t.rows - 1) / t.rows * ((columns + t.columns - 1) / t.columns) * others;
+        for (int split = 1; split <= t.split; split *= 2)
+            if (split == t.split || k < 4 * split * piece || blocks * split >= ENOUGH_BLOCKS) {
+                t.split = split;
+                break;
+            }
+        if (blocks * t.split >= ENOUGH_BLOCKS)
+            break;
+    }
+    return t;
+}
+
+static bool write_launch(
+    struct tiles_writer *w, const struct wgmma_tiling *tiling, struct rewrite_out *out)
+{
+    const struct contraction *c = w->c;
+    const struct rewrite_in *in = c->in;
+    const char *patch = arena_printf(w->arena, "%s * %u", w->t.bm, (w->code.columns + 8) * 4);
+    pragma_add_tune(
+        in, &out->edits, w->t.bm, tiling->rows, w->code.columns > 128 ? "128" : "64, 128");
+    const int stages = tiling->rows + tiling->columns > 192 ? (w->parts ? 2 : 4) : w->parts ? 3 : 6;
+    pragma_add_tune(in, &out->edits, w->t.stages, !w->parts && tiling->columns <= 128 ? 6 : stages,
+        w->parts ? "2, 3, 4" : "3, 4, 5, 6");
+    pragma_add_tune(in, &out->edits, w->split, tiling->split, "1, 2, 4");
+    pragma_add_line(in, &out->edits,
+        arena_printf(w->arena, "where  %s <= %u && %s <= %u", all_bytes(w),
+            in->smem_per_block_bytes, patch, in->smem_per_block_bytes));
+    extent_drop_bounds(in, c->form.function, &out->edits);
+    extent_drop_tunes(in, c->form.function, &out->edits);
+    edits_insert(&out->edits, c->form.function->name_at, "__launch_bounds__(2*%s) ", w->t.bm);
+    return code_launches(c,
+        &(struct code_launch){.columns = w->t.bn,
+            .rows = w->t.bm,
+            .split = w->split,
+            .threads = {"32", arena_printf(w->arena, "%s/16", w->t.bm)},
+            .smem = arena_printf(w->arena, "max(%s, %s)", all_bytes(w), patch)},
+        out);
+}
+
+bool wgmma_tiles(const struct contraction *c, const struct product *p, unsigned variant,
+    const char *why, struct rewrite_out *out)
+{
+    static const unsigned others[] = {128, 256};
+    const struct rewrite_in *in = c->in;
+    const char *name = c->form.function->name;
+    struct tiles_writer w = {.c = c, .arena = in->arena};
+    struct launch_lines lines;
+    if (p->scalar == SCALAR_F32 && variant == 2)
+        return rewrite_refuse(in, out, "%s: %s, and parts of floats take registers", name, why);
+    if (!launch_lines_read(in, c->form.function, &lines, out) || !lines.nr)
+        return rewrite_refuse(in, out, "%s: a launch that cannot be read", name);
+    struct wgmma_tiling tiling =
+        choose_tiling(c, &lines.items[0], p->scalar == SCALAR_F32 ? 32 : 64);
+    if (variant)
+        tiling.columns = tiling.columns == (int)others[variant - 1] ? 64 : (int)others[variant - 1];
+    if (tiling.columns > 128)
+        tiling.rows = 128; /* eight rows of B are the pieces of 256 threads */
+    begin(&w, p, (unsigned)tiling.columns);
+    write_head(&w);
+    write_loop(&w);
+    write_tail(&w);
+    edits_replace(&out->edits, c->form.body->start, c->form.body->end, "%s", str_text(&w.out));
+    str_finish(&w.out);
+    if (!strstr(in->source, "<cuda_pipeline.h>"))
+        edits_insert(&out->edits, 0, "#include <cuda_pipeline.h>\n");
+    if (!write_launch(&w, &tiling, out))
+        return false;
+    return rewrite_done(in, out, "warpgroups multiply %dx%d tiles that threads copy, in %s",
+        tiling.rows, tiling.columns, name);
+}
