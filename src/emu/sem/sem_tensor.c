@@ -180,8 +180,13 @@ static void mma_cut(uint8_t *file, const struct inst *in, uint32_t mask)
     gather_sums(file, &t->c, d);
     sums_exponents(a, m * k, least, ea);
     sums_exponents(b, k * n, least, eb);
-    if (sums_are_tame(sums_range(ea, m * k), sums_range(eb, k * n), sums_addends(d, m * n))) {
-        mma_tame(t, a, ea, b, eb, d);
+    const struct sums_range of_a = sums_range(ea, m * k), of_b = sums_range(eb, k * n);
+    if (sums_are_tame(of_a, of_b, sums_addends(d, m * n))) {
+        if (of_a.most > SUMS_ZERO && of_b.most > SUMS_ZERO)
+            mma_tame(t, a, ea, b, eb, d);
+        else /* as where a tile reaches over the edge of a matrix: -0 becomes 0, too */
+            for (unsigned i = 0; i < m * n; i++)
+                d[i] += 0;
         scatter(file, &t->d, d);
         return;
     }
