@@ -129,8 +129,12 @@ static bool launch(struct cupti_work *base, unsigned i, struct err *err)
 static bool compile(const struct kernel *kernel, struct nvrtc_answer *answer, struct err *err)
 {
     const char *const options[] = {"-lineinfo", "--gpu-architecture=sm_90a"};
-    const struct nvrtc_request request = {
-        kernel->source, "kernel.cu", options, 2, NULL, 0, &kernel->name, 1};
+    const struct nvrtc_request request = {.source = kernel->source,
+        .name = "kernel.cu",
+        .options = options,
+        .nr_options = 2,
+        .kernels = &kernel->name,
+        .nr_kernels = 1};
     struct nvrtc *nvrtc = nvrtc_open(err);
 
     if (nvrtc == NULL)

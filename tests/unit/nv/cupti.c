@@ -130,7 +130,14 @@ static void test_lines_of_a_cubin(void **state)
         "wave.h", "__device__ float wave(float x) {\n\n\n\n\n\n\n\n\n return sqrtf(x) + 1.0f; }\n"};
     const char *const options[] = {"-lineinfo", "--gpu-architecture=sm_90a"};
     const char *const kernels[] = {"k"};
-    const struct nvrtc_request request = {text, "k.cu", options, 2, &header, 1, kernels, 1};
+    const struct nvrtc_request request = {.source = text,
+        .name = "k.cu",
+        .options = options,
+        .nr_options = 2,
+        .headers = &header,
+        .nr_headers = 1,
+        .kernels = kernels,
+        .nr_kernels = 1};
     struct sample all[64];
     const struct samples samples = {.samples = all, .nr = 64};
     struct nvrtc_answer answer;
