@@ -330,11 +330,61 @@ static void multiply_row(
     }
 }
 
+/* Tame sums, which sums_cut.h explains, for all rows and eight columns at a time. */
+static inline __attribute__((always_inline)) void multiply_tame_by(const struct wgmma *g,
+    unsigned depth, int fraction, const float *a, const int32_t *ea, const float *b,
+    const int32_t *eb, double *d)
+{
+    const double sign = g->negate_a != g->negate_b ? -1 : 1;
+    const unsigned n = g->n;
+    double x[ROWS * 32], y[32 * 8];
+    int64_t ex[ROWS * 32], ey[32 * 8];
+    for (unsigned i = 0; i < ROWS; i++) {
+        for (unsigned p = 0; p < depth; p++) {
+            x[i * depth + p] = sign * (double)a[(size_t)p * ROWS + i];
+            ex[i * depth + p] = ea[(size_t)p * ROWS + i];
+        }
+    }
+    for (unsigned j = 0; j < n; j += 8) {
+        for (unsigned p = 0; p < depth; p++)
+            sums_widen(b + (size_t)p * n + j, eb + (size_t)p * n + j, 8, y + 8 * (size_t)p,
+                ey + 8 * (size_t)p);
+        for (unsigned i = 0; i < ROWS; i++)
+            sums_cut_tame(8, depth, x + i * depth, ex + i * depth, y, ey, fraction, g->d == PTX_F32,
+                d + (size_t)i * n + j);
+    }
+}
+
+/* False: the sums are not tame, and nothing was done. */
+static bool multiply_tame(
+    const struct wgmma *g, const float *a, const float *b, const int32_t *eb, double *d)
+{
+    int32_t ea[ROWS * 32];
+    sums_exponents(a, ROWS * g->depth, sums_least(g->a), ea);
+    const struct sums_range of_a = sums_range(ea, ROWS * g->depth),
+                            of_b = sums_range(eb, (unsigned)g->n * g->k);
+    if (!sums_are_tame(of_a, of_b, sums_addends(d, (unsigned)ROWS * g->n)))
+        return false;
+    if (of_a.most <= SUMS_ZERO || of_b.most <= SUMS_ZERO)
+        for (unsigned i = 0; i < (unsigned)ROWS * g->n; i++)
+            d[i] += 0; /* past the edge of a matrix: -0 becomes 0, too */
+    else if (g->bits == 8)
+        multiply_tame_by(g, 32, SUMS_FRACTION_8, a, ea, b, eb, d);
+    else if (g->depth == 16)
+        multiply_tame_by(g, 16, SUMS_FRACTION, a, ea, b, eb, d);
+    else
+        multiply_tame_by(g, 8, SUMS_FRACTION, a, ea, b, eb, d);
+    return true;
+}
+
 static void multiply(const struct wgmma *g, const float *a, const float *b, double *d)
 {
     int32_t eb[32 * MOST_N];
-    if (g->d != PTX_S32)
-        sums_exponents(b, g->n * g->k, sums_least(g->b), eb);
+    if (g->d != PTX_S32) {
+        sums_exponents(b, (unsigned)g->n * g->k, sums_least(g->b), eb);
+        if (multiply_tame(g, a, b, eb, d))
+            return;
+    }
     for (unsigned i = 0; i < ROWS; i++)
         multiply_row(g, i, a, b, eb, d);
 }

@@ -150,7 +150,7 @@ static inline __attribute__((always_inline)) void mma_tame_by(const struct tenso
     for (unsigned i = 0; i < m; i++) {
         for (unsigned p = 0; p < k; p += step)
             sums_cut_tame(n, step, wide_a + i * k + p, wide_ea + i * k + p, wide_b + (size_t)p * n,
-                wide_eb + (size_t)p * n, t->d.type == PTX_F32, d + (size_t)i * n);
+                wide_eb + (size_t)p * n, SUMS_FRACTION, t->d.type == PTX_F32, d + (size_t)i * n);
     }
 }
 

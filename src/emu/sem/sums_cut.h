@@ -185,7 +185,8 @@ static inline void sums_max(sums_s64 *v, const sums_s64 *other)
 
 /* sums_cut of tame sums. What is added is a multiple of 2^(e - 25), so that any order is exact. */
 static inline __attribute__((always_inline)) void sums_cut_tame(unsigned n, unsigned k,
-    const double *x, const int64_t *ex, const double *y, const int64_t *ey, bool to_f32, double *z)
+    const double *x, const int64_t *ex, const double *y, const int64_t *ey, int fraction,
+    bool to_f32, double *z)
 {
     for (unsigned j = 0; j < n; j += 8) {
         sums_s64 bits, top = -900 - (sums_s64){0}, e;
@@ -197,7 +198,7 @@ static inline __attribute__((always_inline)) void sums_cut_tame(unsigned n, unsi
             e += ex[p];
             sums_max(&top, &e);
         }
-        const sums_f64 scale = (sums_f64)((SUMS_FRACTION + 1023 - top) << 52);
+        const sums_f64 scale = (sums_f64)((fraction + 1023 - top) << 52);
         sums_f64 sum[2] = {(sums_f64)bits * scale};
         sums_trunc(&sum[0]);
         for (unsigned p = 0; p < k; p++) {
@@ -207,9 +208,9 @@ static inline __attribute__((always_inline)) void sums_cut_tame(unsigned n, unsi
             sums_trunc(&product);
             sum[p % 2] += product;
         }
-        sum[0] = (sum[0] + sum[1]) * (sums_f64)((top + 1023 - SUMS_FRACTION) << 52);
+        sum[0] = (sum[0] + sum[1]) * (sums_f64)((top + 1023 - fraction) << 52);
         if (to_f32)
-            sum[0] = (sums_f64)((sums_s64)sum[0] & sums_kept(SUMS_FRACTION));
+            sum[0] = (sums_f64)((sums_s64)sum[0] & sums_kept(fraction));
         memcpy(z + j, &sum[0], sizeof(sum[0]));
     }
 }
