@@ -339,19 +339,31 @@ static inline __attribute__((always_inline)) void multiply_tame_by(const struct 
     const unsigned n = g->n;
     double x[ROWS * 32], y[32 * 8];
     int64_t ex[ROWS * 32], ey[32 * 8];
+    int32_t most_of_row[ROWS];
     for (unsigned i = 0; i < ROWS; i++) {
+        most_of_row[i] = SUMS_ZERO;
         for (unsigned p = 0; p < depth; p++) {
+            const int32_t e = ea[(size_t)p * ROWS + i];
             x[i * depth + p] = sign * (double)a[(size_t)p * ROWS + i];
-            ex[i * depth + p] = ea[(size_t)p * ROWS + i];
+            ex[i * depth + p] = e;
+            most_of_row[i] = e > most_of_row[i] ? e : most_of_row[i];
         }
     }
     for (unsigned j = 0; j < n; j += 8) {
+        int64_t most = SUMS_ZERO;
         for (unsigned p = 0; p < depth; p++)
             sums_widen(b + (size_t)p * n + j, eb + (size_t)p * n + j, 8, y + 8 * (size_t)p,
                 ey + 8 * (size_t)p);
-        for (unsigned i = 0; i < ROWS; i++)
-            sums_cut_tame(8, depth, x + i * depth, ex + i * depth, y, ey, fraction, g->d == PTX_F32,
-                d + (size_t)i * n + j);
+        for (unsigned p = 0; p < 8 * depth; p++)
+            most = ey[p] > most ? ey[p] : most;
+        for (unsigned i = 0; i < ROWS; i++) {
+            double *z = d + (size_t)i * n + j;
+            if (most == SUMS_ZERO || most_of_row[i] == SUMS_ZERO)
+                sums_of_nothing(8, z); /* past the edge of a matrix */
+            else
+                sums_cut_tame(
+                    8, depth, x + i * depth, ex + i * depth, y, ey, fraction, g->d == PTX_F32, z);
+        }
     }
 }
 
@@ -365,10 +377,7 @@ static bool multiply_tame(
                             of_b = sums_range(eb, (unsigned)g->n * g->k);
     if (!sums_are_tame(of_a, of_b, sums_addends(d, (unsigned)ROWS * g->n)))
         return false;
-    if (of_a.most <= SUMS_ZERO || of_b.most <= SUMS_ZERO)
-        for (unsigned i = 0; i < (unsigned)ROWS * g->n; i++)
-            d[i] += 0; /* past the edge of a matrix: -0 becomes 0, too */
-    else if (g->bits == 8)
+    if (g->bits == 8)
         multiply_tame_by(g, 32, SUMS_FRACTION_8, a, ea, b, eb, d);
     else if (g->depth == 16)
         multiply_tame_by(g, 16, SUMS_FRACTION, a, ea, b, eb, d);

@@ -184,9 +184,8 @@ static void mma_cut(uint8_t *file, const struct inst *in, uint32_t mask)
     if (sums_are_tame(of_a, of_b, sums_addends(d, m * n))) {
         if (of_a.most > SUMS_ZERO && of_b.most > SUMS_ZERO)
             mma_tame(t, a, ea, b, eb, d);
-        else /* as where a tile reaches over the edge of a matrix: -0 becomes 0, too */
-            for (unsigned i = 0; i < m * n; i++)
-                d[i] += 0;
+        else /* as where a tile reaches over the edge of a matrix */
+            sums_of_nothing(m * n, d);
         scatter(file, &t->d, d);
         return;
     }

@@ -215,6 +215,13 @@ static inline __attribute__((always_inline)) void sums_cut_tame(unsigned n, unsi
     }
 }
 
+/* The sum of products that are zero: -0 becomes 0. */
+static inline void sums_of_nothing(unsigned n, double *z)
+{
+    for (unsigned j = 0; j < n; j++)
+        z[j] += 0;
+}
+
 /* sums_cut_eight for a row of n columns, a multiple of eight. */
 static inline void sums_cut(unsigned n, unsigned k, const float *x, const int32_t *ex,
     const float *y, const int32_t *ey, double sign, int fraction, bool to_f32, double *z)
