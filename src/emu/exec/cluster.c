@@ -262,16 +262,16 @@ struct block_worker *cluster_at(struct block_worker *k, const struct warp *w, un
     *offset = CLUSTER_OFFSET(address);
     if (rank == 0 || rank == k->rank + 1)
         return k;
+    struct block_worker *other = rank <= k->cluster->nr ? &k->cluster->blocks[rank - 1] : NULL;
+    if (other && other->live_threads)
+        return other;
     where_thread(&k->exec->run, k->block.index, w->index * WARP_LANES + lane, who);
-    if (rank > k->cluster->nr) {
+    if (!other) {
         exec_fault(k, VERDICT_FAULT, pc,
             "out of bounds: shared memory of block %" PRIu64 " of a cluster of %u blocks, by %s",
             rank - 1, k->cluster->nr, who);
         return NULL;
     }
-    struct block_worker *other = &k->cluster->blocks[rank - 1];
-    if (other->live_threads)
-        return other;
     exec_fault(k, VERDICT_FAULT, pc, "shared memory of block (%u,%u,%u), which has ended%s, by %s",
         other->block.ctaid[0], other->block.ctaid[1], other->block.ctaid[2], other->ended_at, who);
     k->fault.check = EMU_CHECK_SYNC;
