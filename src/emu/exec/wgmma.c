@@ -53,9 +53,9 @@ static struct operand_place place_of(uint64_t desc, bool trans)
 static inline uint32_t chunk_at(const struct operand_place *p, uint32_t major, uint32_t minor)
 {
     const uint32_t per = p->width / CHUNK, lines = per - 1;
-    uint32_t at = p->start + major % 8 * p->width + minor % per * CHUNK;
+    uint32_t at = p->start + major % 8 * p->width + (minor & lines) * CHUNK; /* per is 2^n */
     if (per > 1)
-        at += major / 8 * p->stride + minor / per * p->leading;
+        at += major / 8 * p->stride + (minor >> __builtin_ctz(per)) * p->leading;
     else if (p->trans)
         at += major / 8 * p->leading + minor * p->stride;
     else
@@ -99,9 +99,11 @@ static bool find_chunks(struct block_worker *k, struct warp *w, uint32_t pc,
 {
     const bool listened = k->wants_access && k->exec->listening;
     uint64_t address[WARP_LANES];
-    unsigned nr = 0;
+    unsigned nr = 0, minor = 0, major = 0;
     for (unsigned i = 0; i < nr_major * nr_minor; i++) {
-        const uint32_t a = chunk_at(p, i / nr_minor, i % nr_minor);
+        const uint32_t a = chunk_at(p, major, minor);
+        minor = minor + 1 < nr_minor ? minor + 1 : 0;
+        major += minor == 0;
         if (a + CHUNK > k->shared_bytes)
             return outside(k, w, pc, a);
         at[i] = k->shared + a;
@@ -195,14 +197,15 @@ static bool load_matrix(struct block_worker *k, struct warp *w, uint32_t pc, enu
     float one[CHUNK];
     if (!find_chunks(k, w, pc, p, nr_major, nr_minor, at))
         return false;
-    for (unsigned i = 0; i < nr_major * nr_minor; i++) {
-        const unsigned major = i / nr_minor, minor = i % nr_minor;
-        widen_any(type, at[i], one);
-        if (p->trans)
-            memcpy(out + (size_t)major * rows + minor * per, one, per * sizeof(*one));
-        else
-            for (unsigned e = 0; e < per; e++)
-                out[(size_t)(minor * per + e) * rows + major] = one[e];
+    for (unsigned major = 0; major < nr_major; major++) {
+        for (unsigned minor = 0; minor < nr_minor; minor++) {
+            widen_any(type, at[major * nr_minor + minor], one);
+            if (p->trans)
+                memcpy(out + (size_t)major * rows + minor * per, one, per * sizeof(*one));
+            else
+                for (unsigned e = 0; e < per; e++)
+                    out[(size_t)(minor * per + e) * rows + major] = one[e];
+        }
     }
     return true;
 }
