@@ -55,11 +55,21 @@ private:
     float x_, y_;
 };
 
+typedef struct span {
+    int first, last;
+    __host__ span(int f, int l) : first(f), last(l) { std::string("a span").size(); }
+} span;
+
+__device__ bool holds(const span *s, int i)
+{
+    return s == NULL || (s->first <= i && i < s->last);
+}
+
 __global__ void sizes(const Point *points, float *out, word_t<true> n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < n)
+    if (i < n && holds(NULL, i))
         out[i] = points[i].size();
 }
 

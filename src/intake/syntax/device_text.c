@@ -115,7 +115,7 @@ struct device_text decls_device_text(const struct decls *decls, struct arena *ar
             keep_conditionals(out, toks, d->from, d->to);
         if (d->keep && d->kind != DECL_DIRECTIVE)
             drop_register(out, toks, d);
-        if (d->keep && d->kind == DECL_TYPE)
+        if (d->keep && (d->kind == DECL_TYPE || d->kind == DECL_USING))
             blank_host_members(out, decls, d);
     }
     for (unsigned c = 1; c < decls->nr_containers; c++)
