@@ -34,7 +34,8 @@ install(CODE "
 
 # The software driver and runtime, and the names under which other programs look for them.
 install(TARGETS keet-cuda keet-cudart keet-cudart12 LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/keet-opt)
-install(DIRECTORY ${CMAKE_BINARY_DIR}/swdriver DESTINATION ${CMAKE_INSTALL_LIBDIR}/keet-opt)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/swdriver DESTINATION ${CMAKE_INSTALL_LIBDIR}/keet-opt
+    USE_SOURCE_PERMISSIONS)
 
 install(FILES ${printed}/keet-opt.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${printed}/keet-opt.bash RENAME keet-opt

@@ -200,6 +200,8 @@ bool capture_contract(struct str *lines, struct arena *arena, const struct captu
     bool ok = l->ran || err_set(err, "the launch did not run: %s",
                             l->fault != NULL ? l->fault : "the capture was dry, or was stopped");
 
+    if (ok && strpbrk(l->name, "{#") != NULL) /* main::{lambda(float)#1} */
+        ok = err_set(err, "it is made for a lambda or another type without a name");
     ok = ok && add_arrays(lines, arena, l, beside, &nr_outputs, err);
     if (ok && nr_outputs == 0)
         ok = err_set(err, "the launch stored into no memory of the program's");

@@ -30,7 +30,7 @@ static const char *file_stem(struct arena *arena, const char *name)
 }
 
 static bool read_text(struct intake *in, struct arena *arena, const struct options *o,
-    const char *path, const char *const *argv, unsigned only, struct err *err)
+    const char *path, const char *const *argv, const char *kernel, unsigned only, struct err *err)
 {
     struct intake_args args = load_task_options(arena, o).args;
     char *source;
@@ -42,6 +42,7 @@ static bool read_text(struct intake *in, struct arena *arena, const struct optio
         args.nr++;
     args.given = args.nr > 0;
     args.only = only;
+    args.reached = kernel; /* only the host names the types that it is made with */
     if (!file_read(path, INTAKE_MAX_BYTES, &source, &bytes, err))
         return false;
     ok = intake_read(in, arena, path, source, bytes, &args, err);
@@ -61,7 +62,7 @@ static bool find_launch(struct intake *in, struct task *task, struct arena *aren
     for (unsigned only = 1; only <= nr; only++) {
         const char *differs;
 
-        if (!read_text(in, arena, o, path, argv, nr > 1 ? only : 0, &err))
+        if (!read_text(in, arena, o, path, argv, launch->name, nr > 1 ? only : 0, &err))
             continue;
         if (in->nr_missing > 0) {
             *why = arena_printf(arena, "the text lacks %s", in->lines[0].pragma);
@@ -178,7 +179,8 @@ static bool read_kernel(struct intake *in, struct arena *arena, const struct opt
     const char *folder =
         slash != NULL ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : "";
     struct dirent **files = NULL;
-    bool ok = read_text(in, arena, o, path, argv, 0, err), there = ok && could_have(in->code, name);
+    bool ok = read_text(in, arena, o, path, argv, kernel, 0, err),
+         there = ok && could_have(in->code, name);
     struct err ignored;
     int nr = there ? 0 : scandir(*folder != '\0' ? folder : ".", &files, is_cuda, alphasort);
 
@@ -189,7 +191,7 @@ static bool read_kernel(struct intake *in, struct arena *arena, const struct opt
         size_t len;
 
         if (!there && file_read(other, INTAKE_MAX_BYTES, &text, &len, &ignored) &&
-            could_have(text, name) && read_text(in, arena, o, other, argv, 0, &ignored)) {
+            could_have(text, name) && read_text(in, arena, o, other, argv, kernel, 0, &ignored)) {
             there = could_have(in->code, name);
             *found = other;
         }

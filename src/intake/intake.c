@@ -114,7 +114,8 @@ static bool read_text(struct source_set *set, const char *path, const char *sour
     if (!toks_lex(&set->toks, arena, set->text, set->bytes))
         return err_set(err, "%s: over %d tokens; name a smaller file", path, TOKS_MAX);
     decls_read(&set->decls, arena, &set->toks);
-    decls_reach(&set->decls, arena, set->own_bytes, set->device_bytes, "");
+    decls_reach(&set->decls, arena, set->own_bytes, set->device_bytes,
+        args->reached != NULL ? args->reached : "");
     return true;
 }
 

@@ -73,7 +73,8 @@ struct intake_args {
     unsigned nr_dirs, nr_defines;
     const struct intake_seed *instead; /* seeds of an earlier intake_read, with other values */
     unsigned nr_instead;
-    unsigned only; /* n > 0: the contract has only the n-th of its launches */
+    unsigned only;       /* n > 0: the contract has only the n-th of its launches */
+    const char *reached; /* a text whose names the device code is taken to use: "f<Pool, float>" */
 };
 
 /* Reads a file. False: the file has no kernel, is not text, or is too large. err says which of

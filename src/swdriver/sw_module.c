@@ -26,6 +26,8 @@ void sw_module_free(CUcontext ctx, CUmodule module)
             i++;
     }
     emu_unload(ctx->emu, module->module);
+    for (unsigned i = 0; i < module->nr_functions; i++)
+        free(module->functions[i].params);
     free(module->functions);
     free(module);
 }

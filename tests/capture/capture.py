@@ -131,4 +131,12 @@ with tempfile.TemporaryDirectory() as folder:
     check(kept == {"arg0": False, "arg2": True, "arg4": True}, kept)
     text = open(alone["launches"][0]["task"]).read()
     check(re.search(r"in +d_table : i32\[n\] = (sorted|iota)\(0, ", text) and "d_table.npy" not in text, text)
+
+    # The kernel is in a file beside the one that is named, and its template argument only in the capture.
+    kept = build.build(folder, ["kept", "kept_main"])
+    made = json.loads(capture("--json", "-o", "kept-all", f"{build.HERE}/programs/kept_main.cu", "--", kept).stdout)
+    check(made["launches"][0]["task"] == "kept-all/keep_Line.cu", made["launches"][0]["why"])
+    done = subprocess.run([keet, "run", "kept-all/keep_Line.cu", "--device", "emu", "--sanitize", "memory"], text=True,
+                          capture_output=True)
+    check(done.returncode == 0, done.stdout, done.stderr)
 print("captured")

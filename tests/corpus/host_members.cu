@@ -55,12 +55,31 @@ private:
     float x_, y_;
 };
 
+typedef struct span {
+    int first, last;
+    __host__ span(int f, int l) : first(f), last(l) { std::string("a span").size(); }
+} span;
+
+#define HALVES (float2){ 0.5f, 0.5f } // nvcc takes compound literals of C
+
+struct halves {
+    float2 both;
+    __device__ void operator=(float2) { both = (float2){ 1, 1 }; }
+};
+
+__device__ float2 half_of(float2 a) { return (float2){ a.x * HALVES.x, a.y * HALVES.y }; }
+
+__device__ bool holds(const span *s, int i)
+{
+    return s == NULL || (s->first <= i && i < s->last);
+}
+
 __global__ void sizes(const Point *points, float *out, word_t<true> n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < n)
-        out[i] = points[i].size();
+    if (i < n && holds(NULL, i))
+        out[i] = points[i].size() + half_of(HALVES).x;
 }
 
 int main()

@@ -270,7 +270,8 @@ static void note_host_members(const struct decls_reader *r, const struct decl *t
     const unsigned open = toks_find(toks, type->from, type->to, "{");
     const unsigned close = open < type->to ? toks->tok[open].match : 0;
 
-    if (type->kind != DECL_TYPE || !depth || tok_is(&toks->tok[type->from], "enum"))
+    if ((type->kind != DECL_TYPE && type->kind != DECL_USING) || !depth ||
+        tok_is(&toks->tok[type->from], "enum"))
         return;
     for (unsigned i = open + 1; i < close;) {
         struct decl m = {.from = i, .name = ""};

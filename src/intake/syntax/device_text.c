@@ -60,6 +60,57 @@ static void drop_register(char *out, const struct toks *toks, const struct decl 
             memset(out + toks->tok[t].at, 0, toks->tok[t].end - toks->tok[t].at);
 }
 
+static size_t skip_blanks_back(const char *out, size_t at)
+{
+    while (at > 0 && (out[at - 1] == 0 || strchr(" \t\n\\", out[at - 1]) != NULL))
+        at--;
+    return at;
+}
+
+static bool word_ends(const char *out, size_t at, const char *word)
+{
+    const size_t len = strlen(word);
+
+    return at >= len && memcmp(out + at - len, word, len) == 0 &&
+           (at == len || !str_word_char(out[at - len - 1]));
+}
+
+/* Does a value begin at byte i: behind an operator, a return, or the name of a #define? */
+static bool value_begins(const char *out, size_t i)
+{
+    static const char operators[] = "=,(+-*?&|!~";
+    size_t end = skip_blanks_back(out, i), from = end;
+
+    if (word_ends(out, end, "return"))
+        return true;
+    if (end > 0 && strchr(operators, out[end - 1]) != NULL) {
+        while (from > 0 && out[from - 1] != 0 && strchr(operators, out[from - 1]) != NULL)
+            from--;
+        return !word_ends(out, skip_blanks_back(out, from), "operator");
+    }
+    while (from > 0 && str_word_char(out[from - 1]))
+        from--;
+    return end < i && from < end && word_ends(out, skip_blanks_back(out, from), "define");
+}
+
+/* (float4){a, b} -> float4{a, b}: NVRTC, unlike nvcc, has no compound literals. */
+static void drop_literal_parens(char *out, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        size_t close = i + 1, brace;
+
+        if (out[i] != '(')
+            continue;
+        while (close < bytes && str_word_char(out[close]))
+            close++;
+        for (brace = close + 1; brace < bytes && (out[brace] == ' ' || out[brace] == '\t');)
+            brace++;
+        if (close > i + 1 && brace < bytes && out[close] == ')' && out[brace] == '{' &&
+            value_begins(out, i))
+            out[i] = out[close] = ' ';
+    }
+}
+
 /* const float a = 1; of the file: the byte where the word const ends; 0: the declaration is another
  * one. */
 static unsigned real_constant(const struct toks *toks, const struct decl *d, bool *computed)
@@ -115,7 +166,7 @@ struct device_text decls_device_text(const struct decls *decls, struct arena *ar
             keep_conditionals(out, toks, d->from, d->to);
         if (d->keep && d->kind != DECL_DIRECTIVE)
             drop_register(out, toks, d);
-        if (d->keep && d->kind == DECL_TYPE)
+        if (d->keep && (d->kind == DECL_TYPE || d->kind == DECL_USING))
             blank_host_members(out, decls, d);
     }
     for (unsigned c = 1; c < decls->nr_containers; c++)
@@ -125,6 +176,7 @@ struct device_text decls_device_text(const struct decls *decls, struct arena *ar
             copy(out, toks->source, toks->tok[decls->container[c].close].at,
                 toks->tok[decls->container[c].close].end);
         }
+    drop_literal_parens(out, bytes);
     /* An added header takes the place of an empty line at the top, as long as there are any. */
     for (size_t i = 0; i < bytes; i++) {
         bool empty = out[i] == '\n' && (packed.len == 0 || packed.text[packed.len - 1] == '\n');

@@ -152,6 +152,9 @@ static void a_contract_of_the_capture(void **state)
     memories[1].written = true;
     assert_false(capture_contract(&lines, *state, &launch, "f", &err));
     assert_non_null(strstr(err.text, "stored into no memory"));
+    launch.name = "each<main::{lambda(float)#1}>";
+    assert_false(capture_contract(&lines, *state, &launch, "f", &err));
+    assert_non_null(strstr(err.text, "without a name"));
     launch.ran = false;
     assert_false(capture_contract(&lines, *state, &launch, "f", &err));
     str_finish(&lines);

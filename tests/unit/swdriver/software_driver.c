@@ -487,9 +487,46 @@ static void the_rest_is_refused(void **state)
     dlclose(so);
 }
 
+/* As CUDA 3 had it: "add" has its array at 0, the step at 8 and the number at 12. */
+static void launches_of_cuda_3(void **state)
+{
+    struct fixture *f = *state;
+    void *so = dlopen(KEET_SOFTWARE_DRIVER, RTLD_NOW);
+    CUresult (*shape)(CUfunction, int, int, int), (*smem)(CUfunction, unsigned),
+        (*size)(CUfunction, unsigned), (*word_at)(CUfunction, int, unsigned),
+        (*bytes_at)(CUfunction, int, void *, unsigned), (*grid)(CUfunction, int, int);
+    CUfunction function;
+
+    *(void **)&shape = found(so, "cuFuncSetBlockShape");
+    *(void **)&smem = found(so, "cuFuncSetSharedSize");
+    *(void **)&size = found(so, "cuParamSetSize");
+    *(void **)&word_at = found(so, "cuParamSeti");
+    *(void **)&bytes_at = found(so, "cuParamSetv");
+    *(void **)&grid = found(so, "cuLaunchGrid");
+    assert_int_equal(f->driver->module_function(&function, f->module, "add"), CUDA_SUCCESS);
+    assert_int_equal(grid(function, 8, 1), CUDA_ERROR_INVALID_VALUE); /* no block yet */
+    assert_int_equal(shape(function, 0, 1, 1), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(shape(function, 64, 2, 1), CUDA_SUCCESS);
+    assert_int_equal(smem(function, 16), CUDA_SUCCESS);
+    assert_int_equal(bytes_at(function, 0, &f->array, 8), CUDA_SUCCESS);
+    assert_int_equal(word_at(function, 8, 4), CUDA_SUCCESS);
+    assert_int_equal(word_at(function, 12, NR / 2), CUDA_SUCCESS);
+    assert_int_equal(word_at(function, 13, NR), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(size(function, 16), CUDA_SUCCESS);
+    assert_int_equal(size(function, 17), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(grid(function, 8, 0), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(shape(function, 128, 1, 1), CUDA_SUCCESS);
+    assert_int_equal(grid(function, 8, 1), CUDA_SUCCESS);
+    assert_int_equal(f->driver->ctx_synchronize(), CUDA_SUCCESS);
+    assert_int_equal(word(f, 0), 9);
+    assert_int_equal(word(f, NR / 2), 5);
+    dlclose(so);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(launches_of_cuda_3, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_kernel_runs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(errors_stick, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals_do_not_stick, set_up, tear_down),
