@@ -1,5 +1,6 @@
 /* The surrogate: on functions whose least point is known it needs fewer evaluations than drawing at
- * random; it learns which parameter matters, keeps away from what failed, and repeats itself. */
+ * random; it learns which parameter matters and where parameters add up, keeps away from what
+ * failed, and repeats itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,6 +94,49 @@ static void test_failures(void **state)
     assert_true(nr_failed * 4 < nr);
 }
 
+/* Nine parameters whose parts of the cost add up, without an order of the values: a point is
+ * foretold from points that are far from it, since each value was seen somewhere. */
+static double added_cost(const struct tune_point *p, uint64_t seed)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < 9; i++)
+        sum += (double)(rng_mix(rng_mix(seed, i), p->at[i]) % 1000) / 1000;
+    return sum;
+}
+
+static void test_parts_add_up(void **state)
+{
+    enum { NR = 2000, NR_EVALUATIONS = 60 };
+    const struct tune_space wide = {.nr_params = 9, .nr_values = {4, 4, 4, 4, 4, 4, 4, 4, 4}};
+    struct tune_point left[NR];
+    struct tune_result results[NR_EVALUATIONS];
+    unsigned nr_best = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        double least = INFINITY, met = INFINITY;
+        size_t nr_left = NR;
+
+        for (unsigned n = 0; n < NR; n++) {
+            left[n] = (struct tune_point){{0}};
+            for (unsigned i = 0; i < 9; i++)
+                left[n].at[i] = (uint8_t)(rng_mix(n, i) % 4);
+            least = fmin(least, added_cost(&left[n], seed));
+        }
+        for (size_t n = 0; n < NR_EVALUATIONS; n++) {
+            const size_t at = surrogate_choose(&wide, results, n, left, nr_left, seed);
+
+            results[n] =
+                (struct tune_result){.point = left[at], .cost = added_cost(&left[at], seed)};
+            met = fmin(met, results[n].cost);
+            left[at] = left[--nr_left];
+        }
+        nr_best += met <= least;
+    }
+    assert_true(nr_best >= 3);
+}
+
 static void test_repeats(void **state)
 {
     struct tune_result results[12];
@@ -114,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_learns),
         cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_parts_add_up),
         cmocka_unit_test(test_repeats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
