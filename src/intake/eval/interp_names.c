@@ -164,8 +164,13 @@ static struct interp_slot *field_of(
 
     slot->name = arena_strdup(ip->arena, name);
     slot->born = ip->nr_slots++;
-    if (f && ip->depth < INTERP_MAX_DEPTH)
+    if (f && ip->depth < INTERP_MAX_DEPTH) {
+        const unsigned dry = ip->dry;
+
+        ip->dry = 0; /* the object was made with it */
         begin_field(ip, slot, f, object->type);
+        ip->dry = dry;
+    }
     return slot;
 }
 

@@ -91,6 +91,8 @@ static void test_expressions(void **state)
         {"void run(int n) { use<<<1, 1>>>(n * 2); }", "run(77);", "n*2"},
         {"", "dim3 block(16, 8); use<<<1, 1>>>(block.y);", "8"},
         {"struct c { int n; };", "struct c cfg = {.n = 77}; use<<<1, 1>>>(cfg.n);", "cfg_n"},
+        {"struct c { int n = 77; };",
+            "c cfg; int m = argc > 9 && cfg.n > 2; use<<<1, 1>>>(cfg.n + m);", "cfg_n"},
         {"", "int sizes[] = {32, 64}; use<<<1, 1>>>(sizes[1]);", "64"},
         {"", "int n = argc > 1 ? atoi(argv[1]) : 512; use<<<1, 1>>>(n);", "n"},
         {"", "int n = 1; for (int i = 0; i < 7; i++) n *= 2; use<<<1, 1>>>(n);", "n"},
