@@ -291,18 +291,17 @@ static void note_indices(struct launching *l)
 }
 
 /* The launch, with the kernel's default arguments where it gives none. */
-static struct interp_launch *with_defaults(struct contract_builder *b,
-    const struct interp_launch *given, const struct param *params, unsigned nr)
+static struct interp_launch *with_defaults(
+    struct contract_builder *b, const struct interp_launch *given)
 {
+    struct tok_range params[MAX_PARAMS];
+    const unsigned nr = params_split(b->resolver->toks, given->kernel, params);
     struct interp_launch *seen = arena_alloc(b->arena, sizeof(*seen));
     struct site *site = &seen->site;
 
     *seen = *given;
     while (site->nr_args < nr && site->nr_args < LAUNCH_MAX_ARGS) {
-        struct tok_range whole;
-
-        if (resolver_param(b->resolver, seen->kernel, params[site->nr_args].name, &whole) < 0)
-            break;
+        const struct tok_range whole = params[site->nr_args];
         const unsigned equals = toks_find(whole.toks, whole.from, whole.to, "=");
 
         if (equals >= whole.to)
@@ -336,7 +335,7 @@ void contract_launch(struct contract_builder *b, const struct interp_launch *see
     *l = (struct launching){.b = b, .kernel = kernel};
     l->nr = params_read(l->params, b->arena, b->resolver->decls, kernel);
     param_access_pointers(l->params, l->nr, contract_types(b), kernel);
-    l->seen = seen = with_defaults(b, seen, l->params, l->nr);
+    l->seen = seen = with_defaults(b, seen);
     const struct site *site = l->site = &seen->site;
     struct contract_launch to = {
         .line = site->line, .assumed = seen->assumed, .kernel = site->kernel};

@@ -7,69 +7,54 @@
 
 #include <string.h>
 
-/* The kept variable that the first argument names, and the token of its name in *name; NULL:
- * none. */
-static const struct decl *symbol_decl(
-    struct contract_builder *b, struct tok_range arg, unsigned *name)
+/* What the host does with one variable of the device. */
+struct symbol_access {
+    const char *name;
+    const struct interp_slot *slot; /* the variable, with the value that it begins with */
+    unsigned at;                    /* the token where the host first uses it */
+    bool set, taken;
+    struct tok_range contents; /* of one that is set: what it is copied from */
+};
+
+enum { MAX_SYMBOLS = 64 };
+
+struct symbol_accesses {
+    struct symbol_access all[MAX_SYMBOLS];
+    unsigned nr;
+};
+
+/* The kept variable that an argument names; NULL: none. */
+static struct symbol_access *symbol_of(
+    struct contract_builder *b, struct symbol_accesses *symbols, struct tok_range arg, unsigned at)
 {
-    const struct decls *decls = b->resolver->decls;
-    const struct toks *toks = b->resolver->toks;
+    for (unsigned i = arg.from; i < arg.to; i++) {
+        const char *name = arg.toks->tok[i].text;
+        const struct interp_slot *slot = interp_global(contract_types(b), name);
+        const struct decl *d = slot ? decls_at(b->resolver->decls, slot->at) : NULL;
 
-    for (unsigned i = arg.from; i < arg.to; i++)
-        for (unsigned d = 0; toks->tok[i].kind == TOK_NAME && d < decls->nr; d++) {
-            const struct decl *decl = &decls->decl[d];
-
-            if (decl->kind != DECL_VARIABLE || !decl->keep || !decl->is_device)
-                continue;
-            for (unsigned t = decl->from; t < decl->to; t++)
-                if (tok_is(&toks->tok[t], toks->tok[i].text)) {
-                    *name = t;
-                    return decl;
-                }
-        }
+        if (!d || d->kind != DECL_VARIABLE || !d->keep || !d->is_device)
+            continue;
+        for (unsigned s = 0; s < symbols->nr; s++)
+            if (symbols->all[s].slot == slot)
+                return &symbols->all[s];
+        if (symbols->nr == MAX_SYMBOLS)
+            return NULL;
+        symbols->all[symbols->nr] = (struct symbol_access){.name = name, .slot = slot, .at = at};
+        return &symbols->all[symbols->nr++];
+    }
     return NULL;
 }
 
-static const char *symbol_type(struct contract_builder *b, const struct decl *d, unsigned name)
+/* The number of elements; NULL: it is not known. */
+static const char *symbol_extent(struct contract_builder *b, const struct symbol_access *s)
 {
-    static const char *const skipped[] = {
-        "__constant__", "__device__", "__managed__", "static", "extern", "const", "volatile", NULL};
-    const struct toks *toks = b->resolver->toks;
-    unsigned from = d->from, to = toks_find(toks, d->from, name, ",");
+    const struct memory *m = s->slot->v.kind == VALUE_MEMORY ? s->slot->v.memory : NULL;
+    const unsigned each = m ? interp_type_bytes(contract_types(b), s->slot->v.type->text) : 0;
+    const struct interp_value v = {.kind = m && m->bytes < 0 ? VALUE_SIZE : VALUE_INT,
+        .i = each ? m->bytes / each : 1,
+        .said = each ? said_share(b->arena, m->said, each) : NULL};
 
-    if (to < name && toks->tok[to].kind == TOK_PUNCT) { /* int a, b, float c[3], d = 1 */
-        to = toks_find(toks, d->from, to, "[");
-        to = toks_find(toks, d->from, to, "=") - 1;
-    } else {
-        to = name;
-    }
-    while (from < to && tok_among(&toks->tok[from], skipped))
-        from++;
-    if (from < to && tok_is(&toks->tok[from], "__align__") && toks->tok[from + 1].match)
-        from = toks->tok[from + 1].match + 1;
-    return resolver_type(b->resolver, toks_text(toks, b->arena, from, to), d->from);
-}
-
-/* Adds the product of the extents behind the name: [3][4]. */
-static bool symbol_extent(struct contract_builder *b, unsigned name, struct str *out)
-{
-    const struct toks *toks = b->resolver->toks;
-    unsigned open = name + 1;
-    bool ok = true;
-
-    for (; ok && tok_is(&toks->tok[open], "[") && toks->tok[open].match;
-         open = toks->tok[open].match + 1) {
-        str_add(out, out->len ? "*(" : "(");
-        const struct interp_value v = interp_in_scope(
-            b->interp, NULL, (struct tok_range){toks, open + 1, toks->tok[open].match});
-        const char *text = contract_text(b, &v, true);
-
-        ok = text != NULL;
-        str_addf(out, "%s)", text ? text : "");
-    }
-    if (!out->len)
-        str_add_char(out, '1');
-    return ok;
+    return m && !each ? NULL : contract_text(b, &v, true);
 }
 
 /* cudaMemcpyToSymbol(n_d, &n, sizeof(int)): " = constant(...)" with the number that all elements
@@ -89,113 +74,57 @@ static const char *symbol_contents(struct contract_builder *b, struct tok_range 
     return interp_number_of(&v, &real) ? arena_printf(b->arena, " = constant(%.9g)", real) : "";
 }
 
-/* = 3, = {0}, or nothing, which is 0: " = constant(...)" with the number that all elements begin
- * with; "": they differ, or it is not known. */
-static const char *symbol_beginning(struct contract_builder *b, unsigned name)
+/* " = constant(...)" with the number that all elements begin with; "": they differ, or it is not
+ * known. */
+static const char *symbol_beginning(struct contract_builder *b, const struct interp_value *v)
 {
-    const struct toks *toks = b->resolver->toks;
-    const char *text = " = constant(0)";
-    unsigned i = name + 1;
-
-    while (tok_is(&toks->tok[i], "[") && toks->tok[i].match)
-        i = toks->tok[i].match + 1;
-    if (!tok_is(&toks->tok[i], "="))
-        return text;
-    const bool list = tok_is(&toks->tok[++i], "{");
-    const unsigned end = list ? toks->tok[i].match : toks_find(toks, i, toks->nr, ";");
-    struct tok_range value = {toks, i + list, toks_find(toks, i, end, ",")};
+    const struct memory_contents *c = v->kind == VALUE_MEMORY ? &v->memory->contents : NULL;
     double number = 0;
 
-    const struct interp_value v = value.from < value.to ? interp_in_scope(b->interp, NULL, value)
-                                                        : (struct interp_value){.kind = VALUE_INT};
-
-    if (!interp_number_of(&v, &number))
+    if (c ? c->unknown || c->low != 0 || c->high != 0
+          : v->kind != VALUE_UNKNOWN && !interp_number_of(v, &number))
         return "";
-    if (list && number != 0)
-        return ""; /* the elements behind it are 0 */
-    return number != 0 ? arena_printf(b->arena, " = constant(%.9g)", number) : text;
+    return arena_printf(b->arena, " = constant(%.9g)", number);
 }
 
 static bool is_written(struct contract_builder *b, const char *name)
 {
-    const struct resolver *resolver = b->resolver;
-
-    for (unsigned i = 0; i < resolver->decls->nr; i++) {
-        const struct decl *d = &resolver->decls->decl[i];
-        bool launched = !d->is_kernel;
-
-        for (unsigned l = 0; l < b->nr_launches; l++)
-            launched |= resolver->kernels[l] == d;
-        if (d->kind == DECL_FUNCTION && d->keep && d->body && launched &&
-            param_access_writes_variable(contract_types(b), d, name))
+    for (unsigned l = 0; l < b->nr_launches; l++)
+        if (param_access_writes_variable(contract_types(b), b->resolver->kernels[l], name))
             return true;
-    }
     return false;
-}
-
-/* What the host does with one variable of the device. */
-struct symbol_access {
-    const struct decl *decl;
-    unsigned name, at; /* tokens: its name in the declaration; where the host first uses it */
-    bool set, taken;
-    struct tok_range contents; /* of one that is set: what it is copied from */
-};
-
-enum { MAX_SYMBOLS = 64 };
-
-struct symbol_accesses {
-    struct symbol_access all[MAX_SYMBOLS];
-    unsigned nr;
-};
-
-static struct symbol_access *symbol_of(
-    struct contract_builder *b, struct symbol_accesses *symbols, struct tok_range arg, unsigned at)
-{
-    unsigned name;
-    const struct decl *d = symbol_decl(b, arg, &name);
-
-    for (unsigned i = 0; d && i < symbols->nr; i++)
-        if (symbols->all[i].name == name)
-            return &symbols->all[i];
-    if (!d || symbols->nr == MAX_SYMBOLS)
-        return NULL;
-    symbols->all[symbols->nr] = (struct symbol_access){.decl = d, .name = name, .at = at};
-    return &symbols->all[symbols->nr++];
 }
 
 static void symbol_line(struct contract_builder *b, const struct symbol_access *s)
 {
     const struct toks *toks = b->resolver->toks;
-    const char *name = toks->tok[s->name].text;
-    const bool gives = s->taken && is_written(b, name);
+    const struct type *in = s->slot->v.kind == VALUE_MEMORY ? s->slot->v.type : s->slot->type;
+    const bool gives = s->taken && is_written(b, s->name);
     unsigned lanes = 1;
-    struct str extent = {0};
 
     if (!gives && !s->set)
         return;
     const char *from = contract_shown(b, toks->tok[s->at].line);
-    const char *type = symbol_type(b, s->decl, s->name), *elem = contract_elem(b, type, &lanes);
+    const char *type = resolver_type(b->resolver, in ? in->text : "", s->slot->at),
+               *elem = contract_elem(b, type, &lanes), *extent = symbol_extent(b, s);
 
     if (!elem) {
         elem = contract_record(b, type);
         lanes = 1;
     }
-    const bool known = symbol_extent(b, s->name, &extent);
     const char *contents = !elem    ? ""
                            : s->set ? symbol_contents(b, s->contents)
-                                    : symbol_beginning(b, s->name);
-    const char *pragma =
-        arena_printf(b->arena, "#pragma keet symbol %s%s : %s[%s]%s%s", gives ? "inout " : "", name,
-            elem ? elem : "f32", known ? spelling_tidy(b->arena, str_text(&extent)) : "1024",
-            lanes > 1 ? arena_printf(b->arena, "[%u]", lanes) : "", contents);
+                                    : symbol_beginning(b, &s->slot->v);
+    const char *pragma = arena_printf(b->arena, "#pragma keet symbol %s%s : %s[%s]%s%s",
+        gives ? "inout " : "", s->name, elem ? elem : "f32", extent ? extent : "1024",
+        lanes > 1 ? arena_printf(b->arena, "[%u]", lanes) : "", contents);
 
     if (!elem)
         from = arena_printf(b->arena, "type %s of %s is no element type of the task language; %s",
-            type, name, from);
-    else if (!known)
-        from = arena_printf(b->arena, "the number of elements of %s is not known", name);
-    contract_add_line(b, !elem || !known, from, pragma);
-    str_finish(&extent);
+            type, s->name, from);
+    else if (!extent)
+        from = arena_printf(b->arena, "the number of elements of %s is not known", s->name);
+    contract_add_line(b, !elem || !extent, from, pragma);
 }
 
 /* Adds __managed__ variables, which the host sets and reads by name. */

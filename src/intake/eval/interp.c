@@ -392,17 +392,18 @@ static void globals(struct interp *ip)
 
     for (unsigned i = 0; i < decls->nr && !ip->stopped; i++) {
         const struct decl *d = &decls->decl[i];
-        unsigned first = d->from + tok_is(&toks->tok[d->from], "typedef");
+        const bool template = tok_is(&toks->tok[d->from], "template");
+        const unsigned angles = template ? toks_angle(toks, d->from + 1, d->to) : 0;
+        unsigned first = angles ? angles + 1 : d->from + tok_is(&toks->tok[d->from], "typedef");
 
         ip->at = d->from;
         if (tok_is(&toks->tok[first], "enum"))
             interp_enumerators(ip, toks, d->from, d->to);
-        else if (d->kind == DECL_VARIABLE && !tok_is(&toks->tok[first], "template") &&
-                 !(tok_is(&toks->tok[first], "extern") &&
-                     toks_find(toks, d->from, d->to, "=") == d->to))
+        else if (d->kind == DECL_VARIABLE && !(tok_is(&toks->tok[first], "extern") &&
+                                                 toks_find(toks, d->from, d->to, "=") == d->to))
             interp_statements(ip, toks, first + external_c(toks, first), d->to);
         else if (d->kind == DECL_FUNCTION && !d->body && !d->is_device && !d->is_kernel &&
-                 !tok_is(&toks->tok[first], "extern") && !tok_is(&toks->tok[first], "template"))
+                 !tok_is(&toks->tok[first], "extern") && !template)
             interp_statements(ip, toks, d->from, d->to); /* dim3 block(16, 16); or a prototype */
     }
 }

@@ -183,6 +183,9 @@ bool interp_launchers(struct interp *interp);
 struct interp_value interp_in_scope(
     struct interp *interp, const struct interp_launch *launch, struct tok_range range);
 
+/* The variable of that name at the top level; NULL: there is none. */
+struct interp_slot *interp_global(struct interp *interp, const char *name);
+
 /* What is said of a number; of one as such, the number. NULL: the value is no whole number. */
 const struct said *interp_said(struct interp *interp, const struct interp_value *v);
 

@@ -34,20 +34,6 @@ static struct interp_value real(struct interp *ip, double r)
         .kind = VALUE_REAL, .r = r, .type = interp_type_named(ip, "double")};
 }
 
-static bool number(const struct interp_value *v, double *out)
-{
-    *out = v->kind == VALUE_INT ? (double)v->i : v->r;
-    return v->kind == VALUE_INT || v->kind == VALUE_REAL;
-}
-
-static bool is_among(const char *name, const char *const *names)
-{
-    for (; *names; names++)
-        if (strcmp(name, *names) == 0)
-            return true;
-    return false;
-}
-
 /* ---- numbers from text ---- */
 
 static bool from_text(struct call *c, struct interp_value *out)
@@ -56,7 +42,7 @@ static bool from_text(struct call *c, struct interp_value *out)
         "stoull", "strtol", "strtoll", "strtoul", "strtoull", NULL},
                              *const reals[] = {"atof", "stof", "stod", "strtof", "strtod", NULL};
     const struct interp_value *text = c->nr ? &c->args[0].v : NULL;
-    bool is_whole = is_among(c->name, whole), spelling_is_real = is_among(c->name, reals);
+    bool is_whole = str_among(c->name, whole), spelling_is_real = str_among(c->name, reals);
     char *end;
 
     if (!is_whole && !spelling_is_real)
@@ -104,21 +90,6 @@ static bool on_text(struct call *c, struct interp_value *out)
 
 /* ---- mathematics ---- */
 
-static double cube_root(double x)
-{
-    return cbrt(x);
-}
-
-static double whole_part(double x)
-{
-    return trunc(x);
-}
-
-static double nearest(double x)
-{
-    return round(x);
-}
-
 static bool of_one(struct call *c, struct interp_value *out)
 {
     static const struct {
@@ -126,8 +97,8 @@ static bool of_one(struct call *c, struct interp_value *out)
         double (*f)(double);
     } known[] = {{"sqrt", sqrt}, {"exp", exp}, {"exp2", exp2}, {"log", log}, {"log2", log2},
         {"log10", log10}, {"floor", floor}, {"ceil", ceil}, {"cos", cos}, {"sin", sin},
-        {"tan", tan}, {"fabs", fabs}, {"cbrt", cube_root}, {"trunc", whole_part},
-        {"round", nearest}, {"rint", rint}};
+        {"tan", tan}, {"fabs", fabs}, {"cbrt", cbrt}, {"trunc", trunc}, {"round", round},
+        {"rint", rint}};
     double x;
     size_t nr = strlen(c->name);
 
@@ -142,7 +113,8 @@ static bool of_one(struct call *c, struct interp_value *out)
                                       ? said_whole(c->ip->arena, c->args[0].v.said, up)
                                       : NULL;
 
-        *out = c->nr == 1 && number(&c->args[0].v, &x) ? real(c->ip, known[i].f(x)) : unknown();
+        *out = c->nr == 1 && interp_number_of(&c->args[0].v, &x) ? real(c->ip, known[i].f(x))
+                                                                 : unknown();
         if (out->kind == VALUE_REAL && is_float)
             *out = interp_convert(c->ip, *out, interp_type_named(c->ip, "float"));
         if (out->kind == VALUE_REAL)
@@ -168,10 +140,10 @@ static bool of_two(struct call *c, struct interp_value *out)
                              *const most[] = {"max", "fmax", "fmaxf", "MAX", NULL},
                              *const powers[] = {"pow", "powf", NULL},
                              *const rests[] = {"fmod", NULL};
-    bool lesser = is_among(c->name, least), greater = is_among(c->name, most);
+    bool lesser = str_among(c->name, least), greater = str_among(c->name, most);
     double x, y;
 
-    if (!lesser && !greater && !is_among(c->name, powers) && !is_among(c->name, rests))
+    if (!lesser && !greater && !str_among(c->name, powers) && !str_among(c->name, rests))
         return false;
     *out = unknown();
     if (c->nr != 2)
@@ -182,7 +154,7 @@ static bool of_two(struct call *c, struct interp_value *out)
                                         interp_said(c->ip, a), interp_said(c->ip, b), NULL)
                                   : NULL;
 
-    if (!number(a, &x) || !number(b, &y)) {
+    if (!interp_number_of(a, &x) || !interp_number_of(b, &y)) {
         if (said)
             *out = (struct interp_value){
                 .kind = VALUE_SIZE, .said = said, .type = a->type ? a->type : b->type};
@@ -205,7 +177,7 @@ static bool random_number(struct call *c, struct interp_value *out)
     static const char *const whole[] = {"rand", "random", "lrand48", NULL};
     bool real_one = strcmp(c->name, "drand48") == 0;
 
-    if (c->nr != 0 || (!real_one && !is_among(c->name, whole)))
+    if (c->nr != 0 || (!real_one && !str_among(c->name, whole)))
         return false;
     *out = (struct interp_value){.kind = VALUE_RANGE,
         .high = real_one ? 1 : 2147483647.0,
@@ -290,8 +262,8 @@ static bool allocates(struct call *c, struct interp_value *out)
                              *const plain[] = {"malloc", "calloc", "aligned_alloc", "memalign",
                                  "alloca", "_mm_malloc", NULL};
 
-    if ((is_among(c->name, device) || is_among(c->name, host)) && c->nr >= 2) {
-        *out = into_pointer(c, product(c, 1, 1), said_product(c, 1, 1), is_among(c->name, device));
+    if ((str_among(c->name, device) || str_among(c->name, host)) && c->nr >= 2) {
+        *out = into_pointer(c, product(c, 1, 1), said_product(c, 1, 1), str_among(c->name, device));
         return true;
     }
     if (strcmp(c->name, "posix_memalign") == 0 && c->nr == 3) {
@@ -309,7 +281,7 @@ static bool allocates(struct call *c, struct interp_value *out)
         *out = into_pointer(c, fits ? pitch * rows : -1, NULL, true);
         return true;
     }
-    if (!is_among(c->name, plain))
+    if (!str_among(c->name, plain))
         return false;
     bool two = c->nr == 2 && strcmp(c->name, "calloc") == 0;
     struct memory *m = interp_memory(
@@ -545,7 +517,7 @@ static bool tensors(struct call *c, struct interp_value *out)
         out->memory->said = said;
         return true;
     }
-    if (!is_among(c->name, made) || list.from >= list.to ||
+    if (!str_among(c->name, made) || list.from >= list.to ||
         !tok_is(&list.toks->tok[list.from], "{") || !list.toks->tok[list.from].match)
         return false;
     const unsigned nr = tok_range_split(
@@ -571,11 +543,11 @@ static bool of_language(struct call *c, struct interp_value *out)
     static const char *const ends[] = {"exit", "_exit", "abort", "_Exit", "terminate", NULL},
                              *const same[] = {"raw_pointer_cast", "move", "forward", "ref", "cref",
                                  "make_unique", "checkCudaErrors", "device_pointer_cast", NULL};
-    if (is_among(c->name, ends)) {
+    if (str_among(c->name, ends)) {
         c->ip->stopped = c->ip->ended = !c->ip->endless;
         return true;
     }
-    if (is_among(c->name, same) && c->nr == 1) {
+    if (str_among(c->name, same) && c->nr == 1) {
         *out = c->args[0].v;
         return true;
     }
@@ -597,7 +569,7 @@ static void lose_args(struct call *c)
     static const char *const harmless[] = {
         "printf", "fprintf", "puts", "memcpy", "free", "cudaFree", "srand", "assert", "swap", NULL};
 
-    if (is_among(c->name, harmless))
+    if (str_among(c->name, harmless))
         return;
     for (unsigned a = 0; a < c->nr; a++) {
         struct interp_value *v = &c->args[a].v;
@@ -683,7 +655,7 @@ struct interp_operand interp_member_builtin(struct interp *ip, struct interp_ope
 
     if (nr_args)
         first = interp_operand(ip, args[0]);
-    if (is_among(member, itself)) {
+    if (str_among(member, itself)) {
         result.v = o->v;
         if (strcmp(member, "front") == 0)
             result.v = m ? interp_cell(m, 0) : unknown();
@@ -714,7 +686,7 @@ struct interp_operand interp_member_builtin(struct interp *ip, struct interp_ope
             m->bytes += each;
             m->said = NULL;
         }
-    } else if (m && is_among(member, changing)) {
+    } else if (m && str_among(member, changing)) {
         m->bytes = -1;
         m->lost = true;
     }

@@ -35,9 +35,10 @@ static struct interp_launch *record(
     return l;
 }
 
-/* Reads the grid or the block: a number or a dim3. Returns how many of its numbers are written; 0:
- * they are not known. */
-static unsigned dims_of(struct interp *ip, struct interp_value v, struct interp_value dims[3])
+/* Reads the grid or the block: a number or a dim3. A part of a grid that nothing gives is a size of
+ * its own. Returns how many of its numbers are written; 0: they are not known. */
+static unsigned dims_of(
+    struct interp *ip, struct interp_value v, struct interp_value dims[3], const char *kernel)
 {
     static const char *const names[] = {"x", "y", "z"};
     const struct type *whole = interp_type_named(ip, "int");
@@ -49,6 +50,14 @@ static unsigned dims_of(struct interp *ip, struct interp_value v, struct interp_
 
         /* a real number converts: <<<ceil(n / 256.0), 256>>> */
         dims[i] = interp_convert(ip, d ? *d : i == 0 ? v : interp_int(1), whole);
+        if (d && kernel && dims[i].kind == VALUE_UNKNOWN)
+            dims[i] = (struct interp_value){.kind = VALUE_SIZE,
+                .type = whole,
+                .said = said_named(
+                    ip->arena, (struct said_name){
+                                   .text = arena_printf(ip->arena, "%s_grid_%s", kernel, names[i]),
+                                   .at = ip->at,
+                                   .line = ip->resolver->toks->tok[ip->at].line})};
         if (!interp_said(ip, &dims[i]))
             return 0;
         if (dims[i].said || dims[i].i != 1)
@@ -61,7 +70,7 @@ static void set_config(
     struct interp *ip, struct interp_launch *l, struct interp_value *config, unsigned nr)
 {
     for (unsigned i = 0; i < 2; i++)
-        l->nr_dims[i] = nr > i ? dims_of(ip, config[i], l->dims[i]) : 0;
+        l->nr_dims[i] = nr > i ? dims_of(ip, config[i], l->dims[i], i ? NULL : l->kernel->name) : 0;
     l->smem = nr < 3 ? interp_int(0) : config[2];
 }
 
@@ -201,7 +210,8 @@ static void set_cluster(struct interp *ip, struct interp_launch *l, struct inter
         if (id.kind != VALUE_INT || id.i != LAUNCH_CLUSTER || val.kind != VALUE_OBJECT)
             continue;
         l->clustered = true;
-        l->nr_dims[2] = dims_of(ip, interp_field(ip, val.object, "clusterDim")->v, l->dims[2]);
+        l->nr_dims[2] =
+            dims_of(ip, interp_field(ip, val.object, "clusterDim")->v, l->dims[2], NULL);
     }
 }
 

@@ -164,8 +164,13 @@ static struct interp_slot *field_of(
 
     slot->name = arena_strdup(ip->arena, name);
     slot->born = ip->nr_slots++;
-    if (f && ip->depth < INTERP_MAX_DEPTH)
+    if (f && ip->depth < INTERP_MAX_DEPTH) {
+        const unsigned dry = ip->dry;
+
+        ip->dry = 0; /* the object was made with it */
         begin_field(ip, slot, f, object->type);
+        ip->dry = dry;
+    }
     return slot;
 }
 
@@ -218,6 +223,11 @@ static struct interp_slot *among(struct interp *ip, struct var *vars, const char
     return NULL;
 }
 
+struct interp_slot *interp_global(struct interp *ip, const char *name)
+{
+    return among(ip, ip->globals, name);
+}
+
 struct interp_slot *interp_variable(struct interp *ip, const char *name)
 {
     struct interp_slot *slot = ip->frame ? among(ip, ip->frame->vars, name) : NULL;
@@ -246,7 +256,8 @@ void interp_counted(struct interp *ip, struct interp_slot *slot)
 
 void interp_assign(struct interp *ip, struct interp_slot *slot, struct interp_value v)
 {
-    if (ip->dry || (interp_watched(ip, &slot->v) && !interp_watched(ip, &v)))
+    if (ip->dry || (ip->walk && !interp_watched(ip, &v) &&
+                       (interp_watched(ip, &slot->v) || slot->born < ip->walk->begun)))
         return;
     if (interp_watched(ip, &v) && !interp_watched(ip, &slot->v) && slot->born < ip->walk->oldest)
         ip->walk->oldest = slot->born;
@@ -339,7 +350,8 @@ void interp_set_cell(struct interp *ip, struct memory *m, int64_t offset, struct
         return;
     if (interp_watched(ip, &v)) /* whichever element is asked for */
         m->fill = v;
-    note_contents(&m->contents, each ? offset / each : -1, &v);
+    if (!ip->walk)
+        note_contents(&m->contents, each ? offset / each : -1, &v);
     if (m->lost || m->nr_cells > MAX_CELLS) {
         m->lost = true;
         return;

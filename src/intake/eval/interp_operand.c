@@ -446,7 +446,7 @@ static struct interp_operand element(struct interp_reader *r, struct interp_oper
     unsigned each = interp_sizeof(r->ip, o.v.type);
 
     if (i.kind != VALUE_INT) {
-        o.v.memory->lost = o.v.memory->lost || (!r->ip->dry && !o.v.memory->device);
+        o.v.memory->lost |= !r->ip->dry && !r->ip->walk && !o.v.memory->device;
         return r->ip->walk ? (struct interp_operand){.v = o.v.memory->fill,
                                  .memory = o.v.memory,
                                  .type = o.v.type}

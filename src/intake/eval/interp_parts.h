@@ -44,6 +44,7 @@ struct interp_walk {
     struct memory *memory;
     bool reads, writes, atomics;
     bool asked;      /* a pointer into it is compared with null */
+    unsigned begun;  /* variables that were made before keep what they have */
     unsigned oldest; /* of the variables that have become pointers into it: when it was made */
 };
 

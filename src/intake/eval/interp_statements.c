@@ -419,6 +419,11 @@ static unsigned declare_array(
             (struct tok_range){toks, i + 1, toks->tok[i].match}, items, LAUNCH_MAX_ARGS);
 
         m->fill = nr <= 1 ? interp_int(0) : (struct interp_value){0};
+        if (m->lost && nr > 0) { /* {0}, or rows in braces */
+            const struct interp_value v = interp_evaluate(ip, items[0]);
+
+            m->contents.unknown = nr > 1 || v.kind != VALUE_INT || v.i != 0;
+        }
         for (unsigned k = 0; k < nr && !m->lost && items[k].from < items[k].to; k++) {
             struct interp_slot item = {.type = type};
 

@@ -331,14 +331,12 @@ static void read_fields(struct interp *ip, const struct decl *d, struct type_fie
 const struct type_fields *interp_type_fields(struct interp *ip, const struct type *type)
 {
     static const struct type_fields none = {0};
-    struct type *t = ip->types;
+    struct type *t = (struct type *)type; /* it may be another interpreter's */
 
     if (!type->decl)
         return &none;
     if (type->fields)
         return type->fields;
-    while (t != type)
-        t = t->next;
     struct interp_frame frame = {.up = ip->frame, .bound = interp_type_bound(ip, type)};
     struct type_fields *fields = arena_alloc(ip->arena, sizeof(*fields));
 

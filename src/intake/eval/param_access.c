@@ -156,6 +156,7 @@ static void walk(struct interp *ip, const struct decl *fn, struct interp_operand
     const unsigned at = ip->at;
 
     ip->walk = w;
+    w->begun = ip->nr_slots;
     ip->frame = NULL;
     ip->steps = ip->depth = 0;
     ip->limit = MAX_WALK_STEPS;
@@ -209,10 +210,9 @@ void param_access_member(struct param *p, struct interp *ip, const struct decl *
 bool param_access_writes_variable(struct interp *ip, const struct decl *fn, const char *name)
 {
     struct interp_walk w;
-    struct interp_slot *slot;
+    struct interp_slot *slot = interp_global(ip, name);
 
-    ip->frame = NULL;
-    if ((slot = interp_variable(ip, name)) == NULL)
+    if (!slot)
         return true;
     const struct interp_slot before = *slot;
 

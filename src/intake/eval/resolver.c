@@ -220,25 +220,6 @@ const struct decl *resolver_function_at(const struct resolver *resolver, unsigne
     return d && d->kind == DECL_FUNCTION && d->body && at >= d->body ? d : NULL;
 }
 
-int resolver_param(const struct resolver *resolver, const struct decl *fn, const char *name,
-    struct tok_range *whole)
-{
-    const struct toks *toks = resolver->toks;
-    struct tok_range params[MAX_PARAMS];
-    const unsigned nr = params_split(toks, fn, params);
-
-    for (unsigned p = 0; p < nr; p++) {
-        unsigned end = toks_find(toks, params[p].from, params[p].to, "=");
-
-        for (unsigned i = params[p].from; i < end; i++)
-            if (tok_is(&toks->tok[i], name) && (i + 1 == end || tok_is(&toks->tok[i + 1], "["))) {
-                *whole = params[p];
-                return (int)p;
-            }
-    }
-    return -1;
-}
-
 int resolver_template_param(const struct resolver *resolver, const char *name, unsigned at)
 {
     const struct decl *fn = resolver_function_at(resolver, at);

@@ -121,10 +121,6 @@ int resolver_template_param(const struct resolver *resolver, const char *name, u
 bool resolver_template_argument(const struct resolver *resolver, const char *name, unsigned at,
     struct tok_range *value, unsigned *where);
 
-/* Which parameter of fn has that name; -1: none. *whole is its declaration. */
-int resolver_param(const struct resolver *resolver, const struct decl *fn, const char *name,
-    struct tok_range *whole);
-
 const struct macro *resolver_macro(
     const struct resolver *resolver, const char *name); /* NULL: none */
 

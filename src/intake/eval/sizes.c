@@ -3,6 +3,7 @@
 
 #include "core/expr.h"
 #include "core/task.h"
+#include "intake/eval/params.h"
 #include "intake/eval/said.h"
 
 #include <string.h>
@@ -95,14 +96,17 @@ const char *resolver_unknown(struct resolver *resolver, const char *name, unsign
 static bool is_own(const struct resolver *resolver, const struct decl *fn, const char *name)
 {
     const struct toks *toks = resolver->toks;
-    struct tok_range whole;
+    struct param params[MAX_PARAMS];
 
     for (unsigned i = toks_name(toks, name, fn->from); i < fn->to; i = toks_again(toks, i, fn->to))
         if ((toks->tok[i - 1].kind == TOK_NAME || tok_is(&toks->tok[i - 1], "*")) &&
             (tok_is(&toks->tok[i + 1], "=") || tok_is(&toks->tok[i + 1], "[")) &&
             !tok_is(&toks->tok[i - 1], "return"))
             return true;
-    return resolver_param(resolver, fn, name, &whole) >= 0;
+    for (unsigned p = params_read(params, NULL, resolver->decls, fn); p-- > 0;)
+        if (strcmp(params[p].name, name) == 0)
+            return true;
+    return false;
 }
 
 bool resolver_device_uses(const struct resolver *resolver, const char *name)

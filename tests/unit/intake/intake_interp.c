@@ -91,6 +91,8 @@ static void test_expressions(void **state)
         {"void run(int n) { use<<<1, 1>>>(n * 2); }", "run(77);", "n*2"},
         {"", "dim3 block(16, 8); use<<<1, 1>>>(block.y);", "8"},
         {"struct c { int n; };", "struct c cfg = {.n = 77}; use<<<1, 1>>>(cfg.n);", "cfg_n"},
+        {"struct c { int n = 77; };",
+            "c cfg; int m = argc > 9 && cfg.n > 2; use<<<1, 1>>>(cfg.n + m);", "cfg_n"},
         {"", "int sizes[] = {32, 64}; use<<<1, 1>>>(sizes[1]);", "64"},
         {"", "int n = argc > 1 ? atoi(argv[1]) : 512; use<<<1, 1>>>(n);", "n"},
         {"", "int n = 1; for (int i = 0; i < 7; i++) n *= 2; use<<<1, 1>>>(n);", "n"},
@@ -253,6 +255,27 @@ static void test_arguments(void **state)
     arena_destroy(f.arena);
 }
 
+/* A part of a grid that nothing gives has a name. */
+static void test_grid(void **state)
+{
+    struct file f;
+    struct str out = {0};
+
+    (void)state;
+    read_file(&f,
+        "__global__ void k(int n) {}\nint main() { int n = 64; dim3 grid(outside() + 1.5, n);\n"
+        "k<<<grid, 32>>>(n); }");
+    struct interp *ip = interp_create(f.arena, &f.resolver);
+
+    assert_true(interp_main(ip, NULL, 0, true));
+    assert_int_equal(ip->launches[0].nr_dims[0], 2);
+    assert_true(
+        resolver_write(&f.resolver, interp_said(ip, &ip->launches[0].dims[0][0]), false, &out));
+    assert_string_equal(str_text(&out), "k_grid_x");
+    str_finish(&out);
+    arena_destroy(f.arena);
+}
+
 /* All extents of a tensor count, however many they are. */
 static void test_tensor(void **state)
 {
@@ -311,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_bound),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_grid),
         cmocka_unit_test(test_tensor),
         cmocka_unit_test(test_large_objects),
     };
