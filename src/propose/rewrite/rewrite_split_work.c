@@ -120,6 +120,21 @@ static bool read_kernel(struct split_loop *s, struct node *function)
     return true;
 }
 
+/* Where blocks are fewer than most chips' SMs, and their size is a parameter: one warp along x and
+ * 32 parts, which make several times as many blocks. The number of parts. */
+static int choose_parts(struct split_loop *s)
+{
+    const struct tune *tune = pragma_find_tune(s->in, s->block);
+    bool narrow = false;
+    uint32_t grid[3];
+    for (unsigned i = 0; tune && i < tune->nr_choices; i++)
+        narrow = narrow || tune->choices[i] == 32;
+    for (unsigned l = 0; l < s->in->plan->nr_launches; l++)
+        narrow = narrow && (rewrite_kernel(s->in, l) != s->form.function ||
+                               (rewrite_grid(s->in, l, grid) && grid[0] * grid[1] * grid[2] < 132));
+    return narrow && pragma_set_tune(s->in, &s->out->edits, s->block, 32) ? 32 : 8;
+}
+
 static bool edit_launches(struct split_loop *s)
 {
     struct launch_lines lines;
@@ -184,8 +199,8 @@ static void add_loop(
         strcmp(start, "0") ? arena_printf(arena, "%s + %s", text_operand(arena, start), offset)
                            : offset);
     substs_add(&substs, loop->node->step,
-        step ? arena_printf(arena, "%s += %s * blockDim.y", loop->var->name, step)
-             : arena_printf(arena, "%s += blockDim.y", loop->var->name));
+        step ? arena_printf(arena, "%s += %s * %s", loop->var->name, step, s->split)
+             : arena_printf(arena, "%s += %s", loop->var->name, s->split));
     if (*guard)
         str_addf(code, "%sif (%s)\n    ", in4, guard);
     str_addf(code, "%s%s\n", in4,
@@ -263,7 +278,7 @@ bool rewrite_split_work(const struct rewrite_in *in, unsigned variant, struct re
     edits_replace(&out->edits, tree_line_start(in->tree, first->start),
         tree_stmt_end(in->tree, last), "%s", str_text(&code));
     str_finish(&code);
-    pragma_add_tune(in, &out->edits, s.split, 8, "2, 4, 8, 16, 32");
+    pragma_add_tune(in, &out->edits, s.split, choose_parts(&s), "2, 4, 8, 16, 32");
     pragma_add_line(in, &out->edits,
         arena_printf(in->arena, "where  %s*%s <= 1024", text_operand(in->arena, s.block), s.split));
     return rewrite_done(in, out, "split the loop of %s over threads along y", function->name);

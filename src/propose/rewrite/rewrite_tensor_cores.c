@@ -46,6 +46,7 @@ static void begin(struct mma_writer *w, const struct product *p)
         *names[i].name = tree_fresh(tree, names[i].base);
     tile_copies_begin(&w->t, w->c, p, &w->out);
     w->t.threads = arena_printf(w->arena, "(%s * 32)", w->warps);
+    w->t.barrier = "__syncthreads();";
     w->t.lag = 1;
     w->depth = p->scalar == SCALAR_F32 ? 8 : 16;
     w->part = p->scalar == SCALAR_F32 ? "nvcuda::wmma::precision::tf32" : p->type;
@@ -180,6 +181,7 @@ static void write_loop(struct mma_writer *w)
     tile_copies_loop(&w->t, "");
     write_compute(w);
     tile_copies_loop_end(&w->t);
+    str_add(&w->out, "    __syncthreads();\n");
 }
 
 static void write_tail(struct mma_writer *w)

@@ -402,9 +402,9 @@ void tile_copies_loop(const struct tile_copies *t, const char *arrived)
     str_addf(s,
         "    int %s = 0, %s = 0;\n    for (int %s = %u - %s; %s < %s; %s++) {\n"
         "        if (%s >= 0) {\n            __pipeline_wait_prior(%s - %u);\n%s"
-        "            __syncthreads();\n        }\n        if (%s + %s - %u < %s) {\n",
+        "            %s\n        }\n        if (%s + %s - %u < %s) {\n",
         t->into, t->from, t->tile, t->lag, t->stages, t->tile, t->nr_tiles, t->tile, t->tile,
-        t->stages, t->lag + 1, arrived, t->tile, t->stages, t->lag, t->nr_tiles);
+        t->stages, t->lag + 1, arrived, t->barrier, t->tile, t->stages, t->lag, t->nr_tiles);
     write_stage(t, t->a);
     write_stage(t, t->b);
     code_walk_step(t->c, s, t->ahead, t->bk, "            ");
@@ -415,5 +415,5 @@ void tile_copies_loop(const struct tile_copies *t, const char *arrived)
 void tile_copies_loop_end(const struct tile_copies *t)
 {
     write_step(t, t->from);
-    str_add(t->out, "    }\n    __syncthreads();\n");
+    str_add(t->out, "    }\n");
 }

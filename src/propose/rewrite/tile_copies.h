@@ -17,10 +17,11 @@ struct tile_copies {
     unsigned bytes;                          /* of an element */
     unsigned run;                            /* elements of 16 bytes */
     const char *bm, *bn, *bk, *stages; /* rows and columns of a block, k of a tile: constants */
-    const char *threads;               /* of a block: a constant */
+    const char *threads;               /* that copy: a constant */
+    const char *barrier;               /* the statement in which these wait for each other */
     bool swizzled;   /* tiles lie as wgmma reads them: tile_swizzled_place; else rows, padded */
-    bool whole_rows; /* the threads' pieces of 16 bytes make eight whole rows of any tile, or a
-                        multiple: a thread has one place in all of its rows */
+    bool whole_rows; /* the threads' pieces of 16 bytes make whole rows of any tile, of swizzled
+                        ones eight or a multiple: a thread has one place in all of its rows */
     unsigned lag;    /* so many rounds after its use, a tile is written anew */
     const char *row0, *col0, *first, *ahead, *into, *from, *kk, *at, *e, *i, *u, *value, *to,
         *whole, *last, *thread, *tile, *nr_tiles;
@@ -48,7 +49,7 @@ const char *tile_swizzled_place(
 void tile_copies_prepare(const struct tile_copies *t);
 /* Write the loop over tiles up to where a round computes with its own, stage `from`, and behind it.
  * A round copies the tile that is STAGES - lag ahead; the first rounds only copy. `arrived`:
- * statements between the arrival of a thread's own copies and the block's barrier. */
+ * statements between the arrival of a thread's own copies and the barrier. */
 void tile_copies_loop(const struct tile_copies *t, const char *arrived);
 void tile_copies_loop_end(const struct tile_copies *t);
 

@@ -4,9 +4,11 @@
  * while the copies of later tiles and, for floats, the work on the next one go on.
  *
  * A float is taken apart into two tf32 on its way from the copied tile to the ones that wgmma
- * reads, and three of the four products of parts are summed, as in tensor_cores, which says what
- * that leaves out. Tensor cores round sums towards zero: each tile's products are summed by
- * themselves, and added to the others by FADD.
+ * reads, by warps of their own, and three of the four products of parts are summed (the scheme:
+ * Ootomo and Yokota, IJHPCA 2022). The upper part is rounded to nearest, so that the lower one is
+ * under 2^-11: the product left out, and what tensor cores do not read of lower parts, are under
+ * 2^-20 of a product together. Tensor cores round sums towards zero: each tile's products are
+ * summed by themselves, and added to the others by FADD.
  *
  * Where outputs are few, the SPLIT blocks of a cluster share the k of the same outputs. Each adds
  * up its own part of these from the shared memory of all, always in the same order. */
@@ -36,6 +38,15 @@ struct tiles_writer {
     struct str out;
 };
 
+/* A named barrier: some threads of the block arrive, or wait for `nr` to arrive. */
+static const char *barrier(
+    const struct tiles_writer *w, const char *what, const char *number, const char *nr)
+{
+    return arena_printf(w->arena,
+        "asm volatile(\"bar.%s %%0, %%1;\" :: \"r\"(%s), \"r\"(%s) : \"memory\");", what, number,
+        nr);
+}
+
 static void begin(struct tiles_writer *w, const struct product *p, unsigned columns)
 {
     const struct cuda_tree *tree = w->c->in->tree;
@@ -52,7 +63,8 @@ static void begin(struct tiles_writer *w, const struct product *p, unsigned colu
     tile_copies_begin(&w->t, w->c, p, &w->out);
     w->t.bn = arena_printf(w->arena, "%u", columns);
     w->t.bk = w->parts ? "32" : "64";
-    w->t.threads = w->nr_threads;
+    w->t.threads = w->parts ? "128" : w->nr_threads;
+    w->t.barrier = w->parts ? barrier(w, "sync", "1", "128") : "__syncthreads();";
     w->t.swizzled = !w->parts;
     w->t.whole_rows = true;
     w->t.lag = w->parts ? 1 : 2;
@@ -99,8 +111,9 @@ static void write_head(struct tiles_writer *w)
     str_addf(s,
         "{\n    extern __shared__ __align__(1024) unsigned char %s[];\n"
         "    const unsigned %s = (unsigned)__cvta_generic_to_shared(%s);\n"
-        "    const int %s = 2 * %s, %s = threadIdx.y / 4, %s = %s %% %s;\n",
-        w->tiles, w->tiles_at, w->tiles, w->nr_threads, t->bm, w->group, w->rank, block, w->split);
+        "    const int %s = 2 * %s, %s = threadIdx.y / 4%s, %s = %s %% %s;\n",
+        w->tiles, w->tiles_at, w->tiles, w->nr_threads, t->bm, w->group, w->parts ? " - 1" : "",
+        w->rank, block, w->split);
     for (unsigned i = 0; i < 2; i++) {
         const struct contraction_operand *o = i ? t->b : t->a;
         const char *rows = tile_rows(t, o), *pitch = tile_pitch(t, o);
@@ -115,9 +128,6 @@ static void write_head(struct tiles_writer *w)
     str_addf(s, "    const int %s = %s * %s, %s = %s / %s * %s;\n", t->row0, code_block_of(c, c->y),
         t->bm, t->col0, block, w->split, t->bn);
     code_uniform_decls(c, s);
-    write_zeros(w, w->sums);
-    if (w->parts)
-        write_zeros(w, w->fresh);
 }
 
 /* Write the walk to the block's share of k. */
@@ -168,7 +178,7 @@ static void write_parts(struct tiles_writer *w, const struct contraction_operand
             t->from, t->kk, t->at, o->tile, t->from, t->kk, t->at);
     str_addf(s, "%sconst float4 %s = make_float4(", in, w->high);
     for (unsigned i = 0; i < 4; i++)
-        str_addf(s, "%s__uint_as_float(__float_as_uint(%s.%c) & 0xffffe000u)%s",
+        str_addf(s, "%s__uint_as_float((__float_as_uint(%s.%c) + 0x1000u) & 0xffffe000u)%s",
             i == 2 ? arena_printf(w->arena, "%s    ", in) : "", v, "xyzw"[i],
             i == 1   ? ",\n"
             : i == 3 ? ");\n"
@@ -243,35 +253,62 @@ static void write_products(struct tiles_writer *w)
         s, "%s}\n%sasm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n", in, in);
 }
 
+static const char fence[] =
+    "            asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n";
+
 static void write_loop(struct tiles_writer *w)
 {
-    static const char fence[] =
-        "            asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n";
+    write_zeros(w, w->sums);
+    tile_copies_prepare(&w->t);
+    write_share(w);
+    tile_copies_loop(&w->t, fence);
+    write_products(w);
+    write_wait(w, 1, "            ");
+    tile_copies_loop_end(&w->t);
+    write_wait(w, 0, "    ");
+}
+
+/* The same for floats: the first warpgroup copies and takes apart, the others multiply. Barriers 2
+ * and 3: the parts of a tile are there; 4 and 5: they are no longer needed. 6: those that multiply.
+ */
+static void write_loops_of_parts(struct tiles_writer *w)
+{
     struct tile_copies *t = &w->t;
     struct str *s = &w->out;
-    tile_copies_prepare(t);
+    const char *in = "        ", *all = arena_printf(w->arena, "128 + %s", w->nr_threads);
+    const char *there = arena_printf(w->arena, "2 + (%s & 1)", t->tile),
+               *free = arena_printf(w->arena, "4 + (%s & 1)", t->tile);
     write_share(w);
-    tile_copies_loop(t, w->parts ? "" : fence);
-    if (w->parts) {
-        str_addf(s, "            unsigned char *%s = %s + (%s & 1) * (%s);\n", w->shared, w->tiles,
-            t->tile, stage_bytes(w));
-        write_parts(w, t->a);
-        write_parts(w, t->b);
-        str_addf(s, "%s            __syncthreads();\n", fence);
-        write_wait(w, 0, "            ");
-        write_addition(w, "            ");
-    }
-    write_products(w);
-    if (!w->parts)
-        write_wait(w, 1, "            ");
+    str_addf(s, "    if (%s < 0) {\n", w->group);
+    tile_copies_prepare(t);
+    tile_copies_loop(t, "");
+    str_addf(s,
+        "            unsigned char *%s = %s + (%s & 1) * (%s);\n            if (%s >= 2)\n"
+        "                %s\n",
+        w->shared, w->tiles, t->tile, stage_bytes(w), t->tile, barrier(w, "sync", free, all));
+    write_parts(w, t->a);
+    write_parts(w, t->b);
+    str_addf(s, "%s            %s\n", fence, barrier(w, "arrive", there, all));
     tile_copies_loop_end(t);
+    str_add(s, "    return;\n    }\n");
+    write_zeros(w, w->sums);
+    write_zeros(w, w->fresh);
+    str_addf(s, "    for (int %s = 0; %s < %s; %s++) {\n%s%s\n", t->tile, t->tile, t->nr_tiles,
+        t->tile, in, barrier(w, "sync", there, all));
+    write_products(w);
+    write_wait(w, 0, in);
+    str_addf(s, "%sif (%s + 2 < %s)\n%s    %s\n", in, t->tile, t->nr_tiles, in,
+        barrier(w, "arrive", free, all));
+    write_addition(w, in);
+    str_addf(s, "    }\n    const int %s = threadIdx.y * 32 + threadIdx.x - 128;\n", t->thread);
+    w->code.sums = w->sums;
 }
 
 /* --- what follows the loop --- */
 
 /* Write the addition of what the other blocks of the cluster have of this block's outputs, which
  * are the SPLIT-th part of the rows from `rank` on, to what is here. */
-static void write_exchange(struct tiles_writer *w, const char *arrive)
+static void write_exchange(struct tiles_writer *w, const char *arrive, const char *sync)
 {
     const struct tile_copies *t = &w->t;
     struct str *s = &w->out;
@@ -303,8 +340,8 @@ static void write_exchange(struct tiles_writer *w, const char *arrive)
         4 * pitch, in, v, t->last, v, t->last, v, t->last, v, t->last, in);
     str_addf(s,
         "        #pragma unroll\n        for (int %s = 0; %s < %s; %s++)\n"
-        "%s*(float4 *)(%s + %s * (%s / %u * %u)) = %s;\n        %s        __syncthreads();\n",
-        t->i, t->i, nr, t->i, in, t->to, t->i, w->nr_threads, columns / 4, pitch, v, arrive);
+        "%s*(float4 *)(%s + %s * (%s / %u * %u)) = %s;\n        %s        %s\n",
+        t->i, t->i, nr, t->i, in, t->to, t->i, w->nr_threads, columns / 4, pitch, v, arrive, sync);
 }
 
 /* Write the ends of the outputs. A thread has a column of them, or some. */
@@ -338,19 +375,15 @@ static void write_tail(struct tiles_writer *w)
     const struct tile_copies *t = &w->t;
     struct str *s = &w->out;
     const unsigned pitch = w->code.columns + 8;
-    write_wait(w, 0, "    ");
-    if (w->parts) {
-        write_addition(w, "    ");
-        w->code.sums = w->sums;
-    }
+    const char *sync = w->parts ? barrier(w, "sync", "6", w->nr_threads) : "__syncthreads();";
     str_addf(s,
-        "    __syncthreads();\n    const int %s = threadIdx.x;\n"
-        "    float *%s = (float *)%s + threadIdx.y * (16 * %u);\n",
-        w->lane, w->patch, w->tiles, pitch);
+        "    %s\n    const int %s = threadIdx.x;\n"
+        "    float *%s = (float *)%s + %s / 32 * (16 * %u);\n",
+        sync, w->lane, w->patch, w->tiles, t->thread, pitch);
     wgmma_put_sums(&w->code, &(struct wgmma_patch){w->patch, w->lane, t->to, t->i, pitch});
     str_addf(s, "    if (%s > 1) {\n        %s        %s", w->split, arrive, wait);
-    write_exchange(w, arrive);
-    str_add(s, "    } else {\n        __syncthreads();\n    }\n");
+    write_exchange(w, arrive, sync);
+    str_addf(s, "    } else {\n        %s\n    }\n", sync);
     write_outputs(w);
     str_addf(s, "    if (%s > 1)\n        %s}", w->split, wait);
 }
@@ -363,9 +396,10 @@ static int64_t at_timed(const struct contraction *c, const char *text, int64_t o
     return extent_at_timed(c->in, text, &value) && value > 0 ? value : otherwise;
 }
 
-/* The largest tiles, shared by as few blocks as may be, that give most of a large chip work. */
-static struct wgmma_tiling choose_tiling(
-    const struct contraction *c, const struct launch_line *line, int piece)
+/* The largest tiles that are not mostly empty, shared by as few blocks as may be, that give most of
+ * a large chip work. False: even the smallest are mostly empty. */
+static bool choose_tiling(const struct contraction *c, const struct launch_line *line, int piece,
+    struct wgmma_tiling *tiling)
 {
     static const struct wgmma_tiling tilings[] = {{128, 128, 4}, {128, 64, 4}, {64, 64, 4}};
     const int64_t rows = at_timed(c, extent_text(c->in, line, &c->form, c->y), 1024),
@@ -376,20 +410,21 @@ static struct wgmma_tiling choose_tiling(
     for (unsigned i = 0; i < c->form.nr_axes; i++)
         if (&c->form.axes[i] != c->x && &c->form.axes[i] != c->y)
             others *= at_timed(c, extent_text(c->in, line, &c->form, &c->form.axes[i]), 1);
-    struct wgmma_tiling t = tilings[0];
     for (unsigned i = 0; i < sizeof tilings / sizeof tilings[0]; i++) {
-        t = tilings[i];
+        struct wgmma_tiling t = tilings[i];
+        t.rows = t.rows >= 2 * rows ? 64 : t.rows;
+        t.columns = t.columns >= 2 * columns ? 64 : t.columns;
         const int64_t blocks =
             (rows + t.rows - 1) / t.rows * ((columns + t.columns - 1) / t.columns) * others;
-        for (int split = 1; split <= t.split; split *= 2)
-            if (split == t.split || k < 4 * split * piece || blocks * split >= ENOUGH_BLOCKS) {
-                t.split = split;
-                break;
-            }
-        if (blocks * t.split >= ENOUGH_BLOCKS)
+        int split = 1;
+        while (split < t.split && k >= 4 * split * piece && blocks * split < ENOUGH_BLOCKS)
+            split *= 2;
+        t.split = split;
+        *tiling = t;
+        if (blocks * split >= ENOUGH_BLOCKS)
             break;
     }
-    return t;
+    return 2 * rows > 64 && 2 * columns > 64;
 }
 
 static bool write_launch(
@@ -409,12 +444,13 @@ static bool write_launch(
             in->smem_per_block_bytes, patch, in->smem_per_block_bytes));
     extent_drop_bounds(in, c->form.function, &out->edits);
     extent_drop_tunes(in, c->form.function, &out->edits);
-    edits_insert(&out->edits, c->form.function->name_at, "__launch_bounds__(2*%s) ", w->t.bm);
+    edits_insert(&out->edits, c->form.function->name_at, "__launch_bounds__(2*%s%s) ", w->t.bm,
+        w->parts ? " + 128" : "");
     return code_launches(c,
         &(struct code_launch){.columns = w->t.bn,
             .rows = w->t.bm,
             .split = w->split,
-            .threads = {"32", arena_printf(w->arena, "%s/16", w->t.bm)},
+            .threads = {"32", arena_printf(w->arena, "%s/16%s", w->t.bm, w->parts ? " + 4" : "")},
             .smem = arena_printf(w->arena, "max(%s, %s)", all_bytes(w), patch)},
         out);
 }
@@ -427,19 +463,20 @@ bool wgmma_tiles(const struct contraction *c, const struct product *p, unsigned 
     const char *name = c->form.function->name;
     struct tiles_writer w = {.c = c, .arena = in->arena};
     struct launch_lines lines;
-    if (p->scalar == SCALAR_F32 && variant == 2)
-        return rewrite_refuse(in, out, "%s: %s, and parts of floats take registers", name, why);
     if (!launch_lines_read(in, c->form.function, &lines, out) || !lines.nr)
         return rewrite_refuse(in, out, "%s: a launch that cannot be read", name);
-    struct wgmma_tiling tiling =
-        choose_tiling(c, &lines.items[0], p->scalar == SCALAR_F32 ? 32 : 64);
+    struct wgmma_tiling tiling;
+    if (!choose_tiling(c, &lines.items[0], p->scalar == SCALAR_F32 ? 32 : 64, &tiling))
+        return rewrite_refuse(in, out, "%s: most of a warpgroup's 64 rows would be empty", name);
+    if (p->scalar == SCALAR_F32 && variant == 2)
+        return rewrite_refuse(in, out, "%s: %s, and parts of floats take registers", name, why);
     if (variant)
         tiling.columns = tiling.columns == (int)others[variant - 1] ? 64 : (int)others[variant - 1];
     if (tiling.columns > 128)
         tiling.rows = 128; /* eight rows of B are the pieces of 256 threads */
     begin(&w, p, (unsigned)tiling.columns);
     write_head(&w);
-    write_loop(&w);
+    (w.parts ? write_loops_of_parts : write_loop)(&w);
     write_tail(&w);
     edits_replace(&out->edits, c->form.body->start, c->form.body->end, "%s", str_text(&w.out));
     str_finish(&w.out);

@@ -443,6 +443,11 @@ static void test_wgmma_by_threads(void **state)
         end(b);
         free(source);
     }
+    char *source = replaced(sources[0], "M = 128", "M = 32");
+    struct bench *b = bench_begin("test.cu", source, false);
+    refuses(b, ACTION_WGMMA, 0, "most of a warpgroup's 64 rows would be empty");
+    end(b);
+    free(source);
 }
 
 /* Every operand layout, sizes with tails, all tilings; what is no such product. */

@@ -368,9 +368,22 @@ static void test_split_work(void **state)
     has(b, "where  128*SPLIT <= 1024");
     lacks(b, "return"); /* all threads come to the barrier */
     has(b, "float scale = col < n ? s[col] : 0;");
-    has(b, "for (int i = 1 + piece * 2; i < m; i += 2 * blockDim.y)");
+    has(b, "for (int i = 1 + piece * 2; i < m; i += 2 * SPLIT)");
     has(b, "if (piece == 0 && col < n) {");
     refuses(b, ACTION_SPLIT_WORK, 0, "not of the form");
+    end(b);
+
+    /* so few blocks that a warp along x and the most parts are more */
+    b = begin("#pragma keet size M = 512, N = 4096\n#pragma keet in A : f32[M][N]\n"
+              "#pragma keet out Y : f32[N]\n#pragma keet tune B = 128 in {32, 64, 128}\n"
+              "#pragma keet launch f<<<ceil_div(N, B), B>>>(A, Y, M, N)\n"
+              "__global__ void f(const float *a, float *y, int m, int n)\n{\n"
+              "    int col = blockIdx.x * blockDim.x + threadIdx.x;\n    float sum = 0.0f;\n"
+              "    if (col < n) {\n        for (int i = 0; i < m; i++)\n"
+              "            sum += a[i * n + col];\n        y[col] = sum;\n    }\n}\n");
+    step(b, ACTION_SPLIT_WORK, 0);
+    has(b, "tune B = 32 in");
+    has(b, "tune   SPLIT = 32 in");
     end(b);
 }
 
