@@ -427,6 +427,8 @@ bool wgmma_tiles(const struct contraction *c, const struct product *p, unsigned 
     const char *name = c->form.function->name;
     struct tiles_writer w = {.c = c, .arena = in->arena};
     struct launch_lines lines;
+    if (p->eight)
+        return rewrite_refuse(in, out, "%s: %s, and threads do not bring 8 bits", name, why);
     if (p->scalar == SCALAR_F32 && variant == 2)
         return rewrite_refuse(in, out, "%s: %s, and parts of floats take registers", name, why);
     if (!launch_lines_read(in, c->form.function, &lines, out) || !lines.nr)
