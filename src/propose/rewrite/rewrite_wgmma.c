@@ -53,8 +53,9 @@ static int tile_k(const struct wgmma_writer *w)
 
 /* --- what can be brought by tensor copies --- */
 
-/* Whether the check may give a row half a piece of 16 bytes more: its own sizes keep multiples of 8
- * alone, where the task assumes no more. */
+/* Whether the check may give rows that are no whole pieces of 16 bytes, for all that the task
+ * assumes: its own sizes keep multiples of 8, and of nothing where the file gives one size alone.
+ */
 static bool may_be_ragged(const struct contraction *c, const struct task_array *matrix, int piece)
 {
     const struct task *task = c->in->task;
@@ -64,11 +65,12 @@ static bool may_be_ragged(const struct contraction *c, const struct task_array *
     const struct env other = {bindings, shape->sizes.nr};
     struct err err = {0};
     int64_t length;
-    if (piece <= 8 || !expr_eval(matrix->dims[1], &env, &length, &err))
+    const int more = task->nr_checks ? 8 : 1;
+    if (more % piece == 0 || !expr_eval(matrix->dims[1], &env, &length, &err))
         return false;
     for (size_t i = 0; i < other.nr; i++) {
         bindings[i] = shape->sizes.bindings[i];
-        bindings[i].value += bindings[i].value == length ? 8 : 0;
+        bindings[i].value += bindings[i].value == length ? more : 0;
     }
     return task_assumes(task, &other);
 }

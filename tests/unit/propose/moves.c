@@ -404,6 +404,14 @@ static void test_wgmma(void **state)
         end(other);
         free(source);
     }
+    char *less = replaced(wgmma_product, "#pragma keet check  M = 7, N = 65, K = 8\n", "");
+    char *one = replaced(less, "#pragma keet check  M = 130, N = 300, K = 200\n", "");
+    b = begin_judged(one); /* one size says nothing of others */
+    step(b, ACTION_WGMMA, 0);
+    lacks(b, "tensor_map(");
+    end(b);
+    free(less);
+    free(one);
     for (size_t i = 0; i < sizeof brought / sizeof brought[0]; i++) {
         char *source = replaced(wgmma_product, brought[i][0], brought[i][1]);
         struct bench *other = begin_judged(source);
