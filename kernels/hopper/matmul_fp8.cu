@@ -1,5 +1,7 @@
 // C = A B^T for 8-bit floats with a scale for each row of A and of B, sums in f32, results in bfloat16.
+// Rows are whole pieces of 16 bytes, as libraries ask for 8-bit floats.
 #pragma keet size   M = 4096, N = 4096, K = 4096
+#pragma keet assume K % 16 == 0
 #pragma keet check  M = 128, N = 64, K = 96
 #pragma keet check  M = 256, N = 128, K = 64
 #pragma keet in     A : e4m3[M][K] = uniform(-2, 2)

@@ -26,6 +26,14 @@ static bool is_zero(const struct contraction *c, const struct node *init)
     return str_among(tree_text(c->in->tree, init), zeros);
 }
 
+/* The kind of an element of 8 bits; NULL: it is none. */
+static const char *eight_bits(const struct node *load)
+{
+    const struct node *base = load ? node_base(load) : NULL;
+    const char *type = base && base->type.base ? base->type.base : "";
+    return !strcmp(type, "__nv_fp8_e4m3") ? "e4m3" : !strcmp(type, "__nv_fp8_e5m2") ? "e5m2" : NULL;
+}
+
 bool product_read(struct product *p, const struct contraction *c, const char **why)
 {
     const struct node *s = c->body;
@@ -50,12 +58,15 @@ bool product_read(struct product *p, const struct contraction *c, const char **w
         return *why = "no operand is shared between threads along both axes", false;
     const struct node *a = product_load(p->a->node), *b = product_load(p->b->node);
     p->scalar = a ? a->type.scalar : SCALAR_F32;
-    if (!b || b->type.scalar != p->scalar ||
-        (p->scalar != SCALAR_F16 && p->scalar != SCALAR_BF16 && p->scalar != SCALAR_F32))
+    p->eight = eight_bits(a);
+    if (!b || b->type.scalar != p->scalar || p->eight != eight_bits(b) ||
+        (p->scalar != SCALAR_F16 && p->scalar != SCALAR_BF16 && p->scalar != SCALAR_F32 &&
+            !p->eight))
         return *why = "the operands are not both f16, both bf16 or both f32", false;
     if (strcmp(p->a->type, "float") != 0 || strcmp(p->b->type, "float") != 0)
         return *why = "the products are rounded to 16 bits", false;
-    p->type = p->scalar == SCALAR_F16   ? "half"
+    p->type = p->eight                  ? p->eight
+              : p->scalar == SCALAR_F16 ? "half"
               : p->scalar == SCALAR_F32 ? "float"
                                         : "__nv_bfloat16";
     return true;

@@ -296,6 +296,8 @@ bool rewrite_tensor_cores(const struct rewrite_in *in, unsigned variant, struct 
     struct product product;
     if (!contraction_read(c, in, function, &why) || !product_read(&product, c, &why))
         return rewrite_refuse(in, out, "%s: %s", function->name, why);
+    if (product.eight)
+        return rewrite_refuse(in, out, "%s: the operands are of 8 bits", function->name);
     begin(&w, &product);
     /* Parts of floats need registers: smaller tiles first. */
     const struct mma_tiling t = fit(c, tilings[(variant + (w.t.bytes == 4)) % NR_TILINGS], out);

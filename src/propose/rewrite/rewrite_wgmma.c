@@ -1,8 +1,8 @@
-/* wgmma: a product of 16-bit matrices, both of which lie along k in memory, is made by warpgroups
- * out of shared memory. One thread brings tiles of 64 values of k by tensor copies into a ring of
- * STAGES; each of the other warpgroups multiplies 64 rows of A with all columns of the block's B.
- * Tensor copies fill what is outside of the matrices with zeros. Results go through shared memory
- * to threads that store them side by side, under the old guard.
+/* wgmma: a product of 16-bit or 8-bit matrices, of which A lies along k in memory, and B along k or
+ * across, is made by warpgroups out of shared memory. One thread brings tiles of 128 bytes of k by
+ * tensor copies into a ring of STAGES; each of the other warpgroups multiplies 64 rows of A with
+ * all columns of the block's B. Tensor copies fill what is outside of the matrices with zeros.
+ * Results go through shared memory to threads that store them side by side, under the old guard.
  *
  * Operands lie in swizzled rows of 128 bytes (PTX ISA 9.0, 9.7.15.5: a group of eight rows every
  * 1024 bytes). Tensor copies need rows that start at multiples of 16 bytes, at all sizes; where
@@ -15,18 +15,19 @@
 #include <string.h>
 
 /* Columns of a block, by variant. A thread holds half as many sums. */
-static const unsigned widths[] = {256, 128, 64};
 enum { NR_WIDTHS = 3 };
+static const unsigned widths[] = {256, 128, 64}, widths_of_eight[] = {128, 64, 96};
 
 struct wgmma_writer {
     const struct contraction *c;
     struct arena *arena;
     struct product product;
     unsigned params[2];        /* of A and B */
+    bool across;               /* rows of B run across k: B[k][column] */
     unsigned columns;          /* of a block */
     const char *rows, *stages; /* tuning parameters */
     const char *tiles, *ring, *at, *full, *empty, *first_y, *first_x, *nr_tiles, *group, *tile,
-        *stage, *sums, *patch, *lane, *to, *i, *u;
+        *stage, *sums, *part, *patch, *lane, *to, *i, *u;
     struct str out;
 };
 
@@ -38,18 +39,46 @@ static void choose_names(struct wgmma_writer *w)
     } names[] = {{&w->rows, "BM"}, {&w->stages, "STAGES"}, {&w->tiles, "tiles"}, {&w->ring, "ring"},
         {&w->at, "tiles_at"}, {&w->full, "full"}, {&w->empty, "empty"}, {&w->first_y, "first_y"},
         {&w->first_x, "first_x"}, {&w->nr_tiles, "nr_tiles"}, {&w->group, "warpgroup"},
-        {&w->tile, "tile"}, {&w->stage, "stage"}, {&w->sums, "sums"}, {&w->patch, "patch"},
-        {&w->lane, "lane"}, {&w->to, "to"}, {&w->i, "i"}, {&w->u, "u"}};
+        {&w->tile, "tile"}, {&w->stage, "stage"}, {&w->sums, "sums"}, {&w->part, "part"},
+        {&w->patch, "patch"}, {&w->lane, "lane"}, {&w->to, "to"}, {&w->i, "i"}, {&w->u, "u"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         *names[i].name = tree_fresh(tree, names[i].base);
 }
 
+/* Values in a row of a tile. */
+static int tile_k(const struct wgmma_writer *w)
+{
+    return w->product.eight ? 2 * WGMMA_TILE_K : WGMMA_TILE_K;
+}
+
 /* --- what can be brought by tensor copies --- */
+
+/* Whether the check may give rows that are no whole pieces of 16 bytes, for all that the task
+ * assumes: its own sizes keep multiples of 8, and of nothing where the file gives one size alone.
+ */
+static bool may_be_ragged(const struct contraction *c, const struct task_array *matrix, int piece)
+{
+    const struct task *task = c->in->task;
+    const struct shape *shape = &task->timed;
+    const struct env env = plan_env(c->in->arena, c->in->plan, shape);
+    struct binding *bindings = arena_array(c->in->arena, shape->sizes.nr + 1, sizeof *bindings);
+    const struct env other = {bindings, shape->sizes.nr};
+    struct err err = {0};
+    int64_t length;
+    const int more = task->nr_checks ? 8 : 1;
+    if (more % piece == 0 || !expr_eval(matrix->dims[1], &env, &length, &err))
+        return false;
+    for (size_t i = 0; i < other.nr; i++) {
+        bindings[i] = shape->sizes.bindings[i];
+        bindings[i].value += bindings[i].value == length ? more : 0;
+    }
+    return task_assumes(task, &other);
+}
 
 /* Whether an expression has the same value as the matrix's row length, at all given sizes, and that
  * length is whole pieces of 16 bytes. Derived sizes keep what divides all given ones. */
 static bool is_row_length(
-    const struct contraction *c, const struct task_array *matrix, const char *text)
+    const struct contraction *c, const struct task_array *matrix, const char *text, int piece)
 {
     const struct task *task = c->in->task;
     struct err err = {0};
@@ -59,10 +88,11 @@ static bool is_row_length(
         const struct env env = plan_env(c->in->arena, c->in->plan, shape);
         int64_t value, length;
         if (!expr_eval(expr, &env, &value, &err) ||
-            !expr_eval(matrix->dims[1], &env, &length, &err) || value != length || length % 8 != 0)
+            !expr_eval(matrix->dims[1], &env, &length, &err) || value != length ||
+            length % piece != 0)
             return false;
     }
-    return expr != NULL;
+    return expr != NULL && !may_be_ragged(c, matrix, piece);
 }
 
 /* The launch's argument for the parameter of that name; NULL: no such parameter. */
@@ -76,17 +106,36 @@ static const char *argument(
     return NULL;
 }
 
+/* Whether an expression has the value of an extent at all given sizes. */
+static bool is_extent(const struct contraction *c, const struct expr *extent, const char *text)
+{
+    const struct task *task = c->in->task;
+    struct err err = {0};
+    const struct expr *expr = expr_parse(c->in->arena, text, strlen(text), &err);
+    for (unsigned i = 0; expr && i <= task->nr_checks; i++) {
+        const struct shape *shape = i < task->nr_checks ? &task->checks[i] : &task->timed;
+        const struct env env = plan_env(c->in->arena, c->in->plan, shape);
+        int64_t value, wanted;
+        if (!expr_eval(expr, &env, &value, &err) || !expr_eval(extent, &env, &wanted, &err) ||
+            value != wanted)
+            return false;
+    }
+    return expr != NULL;
+}
+
 /* Whether the operand is element (row, k) of a whole matrix of the task, row * K + k, which the
- * kernel uses nowhere else. */
+ * kernel uses nowhere else; across: element (k, column), k * N + column. */
 static bool is_matrix(const struct wgmma_writer *w, const struct contraction_operand *o,
     const struct launch_line *line, unsigned *param)
 {
     const struct contraction *c = w->c;
     const struct form_axis *axis = o == w->product.a ? c->y : c->x;
-    const char *thread = arena_printf(c->in->arena, "threadIdx.%c", axis_names[axis->dim]);
+    const bool across = o == w->product.b && w->across;
+    const char *slow = across ? c->loop.var->name
+                              : arena_printf(c->in->arena, "threadIdx.%c", axis_names[axis->dim]);
     const struct node *base;
     struct affine index;
-    if (!o->k_runs ||
+    if (!(across ? o->axis_runs : o->k_runs) ||
         !affine_access(c->in->tree, c->form.function, product_load(o->node), &base, &index))
         return false;
     const int at = function_param_number(c->form.function, base);
@@ -96,14 +145,15 @@ static bool is_matrix(const struct wgmma_writer *w, const struct contraction_ope
     for (const struct node *n = c->form.function; n; n = node_next(c->form.function, n))
         uses += n->kind == NODE_NAME && n->decl == base;
     const struct task_array *matrix = rewrite_array(c->in, line->launch, (unsigned)at);
-    const char *length = argument(c, line, affine_coefficient_text(c->in->arena, &index, thread));
+    const char *length = argument(c, line, affine_coefficient_text(c->in->arena, &index, slow));
     const struct node *end = node_strip(c->loop.bound);
     const char *bound =
         end->kind == NODE_NAME ? launch_line_argument(line, c->form.function, end->decl) : NULL;
     *param = (unsigned)at;
     return uses == 1 && matrix && matrix->nr_dims == 2 && !matrix->is_symbol &&
            !strcmp(line->args[at], matrix->name) && length && bound &&
-           is_row_length(c, matrix, length) && is_row_length(c, matrix, bound);
+           is_row_length(c, matrix, length, tile_k(w) / 8) &&
+           (across ? is_extent(c, matrix->dims[0], bound) : is_extent(c, matrix->dims[1], bound));
 }
 
 static bool read_matrices(struct wgmma_writer *w, struct launch_line *line, const char **why)
@@ -114,9 +164,10 @@ static bool read_matrices(struct wgmma_writer *w, struct launch_line *line, cons
     if (c->nr_outer || c->rows || c->x->block_only || c->y->block_only || c->form.nr_axes != 2 ||
         strcmp(tree_text(c->in->tree, c->loop.start), "0") != 0)
         return *why = "it is not one product of two whole matrices", false;
+    w->across = !w->product.eight && !w->product.b->k_runs;
     if (!is_matrix(w, w->product.a, line, &w->params[0]) ||
         !is_matrix(w, w->product.b, line, &w->params[1]) || w->params[0] == w->params[1])
-        return *why = "an operand is not a matrix along k whose rows are whole pieces of 16 bytes",
+        return *why = "an operand is not a whole matrix whose rows are whole pieces of 16 bytes",
                false;
     return true;
 }
@@ -147,7 +198,7 @@ static void write_head(struct wgmma_writer *w)
         w->rows, w->first_x, code_block_of(c, c->x), w->columns);
     code_uniform_decls(c, s);
     str_addf(s, "    const int %s = (%s + %d) / %d, %s = threadIdx.x / 128;\n", w->nr_tiles,
-        tree_text(c->in->tree, c->loop.bound), WGMMA_TILE_K - 1, WGMMA_TILE_K, w->group);
+        tree_text(c->in->tree, c->loop.bound), tile_k(w) - 1, tile_k(w), w->group);
     str_addf(s,
         "    if (threadIdx.x == 0) {\n        for (int %s = 0; %s < %s; %s++) {\n"
         "            asm volatile(\"mbarrier.init.shared::cta.b64 [%%0], 1;\" :: \"r\"(%s + 8 * "
@@ -157,6 +208,24 @@ static void write_head(struct wgmma_writer *w)
         "        asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\");\n    }\n"
         "    __syncthreads();\n",
         w->i, w->i, w->stages, w->i, w->full, w->i, w->empty, w->i, w->rows, WGMMA_GROUP_ROWS);
+}
+
+/* B whose rows run across k comes in squares of 64 x 64: see tile_swizzled_place. */
+static void write_copy_across(struct wgmma_writer *w)
+{
+    const struct node *param = function_param(w->c->form.function, w->params[1]);
+    str_addf(&w->out,
+        "                #pragma unroll\n"
+        "                for (int %s = 0; %s < %u; %s++)\n"
+        "                    asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile\"\n"
+        "                        \".mbarrier::complete_tx::bytes [%%0], [%%1, {%%2, %%3}], "
+        "[%%4];\"\n"
+        "                        :: \"r\"(%s + (%s + %d * %s) * %d), \"l\"(&%s), \"r\"(%s + %d * "
+        "%s),\n"
+        "                        \"r\"(%s * %d), \"r\"(%s + 8 * %s) : \"memory\");\n",
+        w->u, w->u, w->columns / WGMMA_TILE_K, w->u, w->to, w->rows, WGMMA_TILE_K, w->u,
+        WGMMA_ROW_BYTES, param->name, w->first_x, WGMMA_TILE_K, w->u, w->tile, WGMMA_TILE_K,
+        w->full, w->stage);
 }
 
 static void write_copy(struct wgmma_writer *w, unsigned which)
@@ -169,7 +238,7 @@ static void write_copy(struct wgmma_writer *w, unsigned which)
         "                    \"r\"(%s + 8 * %s) : \"memory\");\n",
         w->to, which ? " + " : "",
         which ? arena_printf(w->arena, "%s * %d", w->rows, WGMMA_ROW_BYTES) : "", param->name,
-        w->tile, WGMMA_TILE_K, which ? w->first_x : w->first_y, w->full, w->stage);
+        w->tile, tile_k(w), which ? w->first_x : w->first_y, w->full, w->stage);
 }
 
 /* The first warpgroup: one thread of it keeps the ring full. */
@@ -190,7 +259,10 @@ static void write_producer(struct wgmma_writer *w)
         "                    :: \"r\"(%s + 8 * %s), \"r\"((%s + %u) * %d) : \"memory\");\n",
         w->full, w->stage, w->rows, w->columns, WGMMA_ROW_BYTES);
     write_copy(w, 0);
-    write_copy(w, 1);
+    if (w->across)
+        write_copy_across(w);
+    else
+        write_copy(w, 1);
     str_add(s, "            }\n        return;\n    }\n");
 }
 
@@ -198,11 +270,13 @@ static struct wgmma_code code_of(struct wgmma_writer *w)
 {
     return (struct wgmma_code){.arena = w->arena,
         .out = &w->out,
-        .type = w->product.scalar == SCALAR_F16 ? "f16" : "bf16",
+        .type = w->product.eight                  ? w->product.eight
+                : w->product.scalar == SCALAR_F16 ? "f16"
+                                                  : "bf16",
         .columns = w->columns,
         .sums = w->sums,
         .a_by_k = true,
-        .b_by_k = true};
+        .b_by_k = !w->across};
 }
 
 static void write_loop(struct wgmma_writer *w)
@@ -216,28 +290,39 @@ static void write_loop(struct wgmma_writer *w)
         w->sums, w->columns / 2, w->i, w->i, w->columns / 2, w->i, w->sums, w->i, w->tile, w->tile,
         w->nr_tiles, w->tile, w->stage, w->tile, w->stages, w->to, w->at, w->stage, w->rows,
         w->columns, WGMMA_ROW_BYTES);
+    if (w->product.eight) /* the unit keeps 13 bits of these sums: they are short */
+        str_addf(s, "%sfloat %s[%u];\n", in, w->part, w->columns / 2);
     write_wait(w, w->full, arena_printf(w->arena, "%s / %s & 1", w->tile, w->stages), in);
     str_addf(s,
         "%sasm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n%s#pragma unroll\n"
         "%sfor (int %s = 0; %s < %d; %s += 32) {\n",
         in, in, in, k, k, WGMMA_ROW_BYTES, k);
-    const struct wgmma_code code = code_of(w);
+    struct wgmma_code code = code_of(w);
+    if (w->product.eight)
+        code.sums = w->part;
     wgmma_product(&code,
         wgmma_descriptor(w->arena,
             arena_printf(w->arena, "(%s + (%s - 1) * %d + %s)", w->to, w->group,
                 WGMMA_GROUP_ROWS * WGMMA_ROW_BYTES, k),
             true),
         wgmma_descriptor(w->arena,
-            arena_printf(w->arena, "(%s + %s * %d + %s)", w->to, w->rows, WGMMA_ROW_BYTES, k),
-            true),
-        NULL, "            ");
+            arena_printf(w->arena, "(%s + %s * %d + %s%s)", w->to, w->rows, WGMMA_ROW_BYTES, k,
+                w->across ? arena_printf(w->arena, " * %d", WGMMA_STEP_ACROSS / WGMMA_STEP_BY_K)
+                          : ""),
+            !w->across),
+        w->product.eight ? arena_printf(w->arena, "%s > 0", k) : NULL, "            ");
     str_addf(s,
         "%s}\n%sasm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
         "%sasm volatile(\"wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\n"
         "%sif (threadIdx.x %% 128 == 0)\n%s    asm volatile(\"mbarrier.arrive.shared::cta.b64 _, "
         "[%%0];\""
-        " :: \"r\"(%s + 8 * %s) : \"memory\");\n    }\n",
+        " :: \"r\"(%s + 8 * %s) : \"memory\");\n",
         in, in, in, in, in, w->empty, w->stage);
+    if (w->product.eight)
+        str_addf(s,
+            "%s#pragma unroll\n%sfor (int %s = 0; %s < %u; %s++)\n%s    %s[%s] += %s[%s];\n", in,
+            in, w->i, w->i, w->columns / 2, w->i, in, w->sums, w->i, w->part, w->i);
+    str_add(s, "    }\n");
 }
 
 /* The sums of a warp, 16 rows, as the manual lays them out (9.7.15.5.1), to shared memory, where
@@ -277,13 +362,14 @@ static void write_arguments(
 {
     struct str s = {0};
     for (unsigned i = 0; i < line->nr_args; i++) {
-        const char *rows = i == w->params[0]   ? w->rows
-                           : i == w->params[1] ? arena_printf(w->arena, "%u", w->columns)
-                                               : NULL;
+        const char *rows = i == w->params[0] ? w->rows
+                           : i == w->params[1]
+                               ? arena_printf(w->arena, "%u", w->across ? WGMMA_TILE_K : w->columns)
+                               : NULL;
         str_addf(&s, "%s", i ? ", " : "");
         if (rows)
-            str_addf(&s, "tensor_map(%s, box(%d, %s), swizzle(%d))", line->args[i], WGMMA_TILE_K,
-                rows, WGMMA_ROW_BYTES);
+            str_addf(&s, "tensor_map(%s, box(%d, %s), swizzle(%d))", line->args[i], tile_k(w), rows,
+                WGMMA_ROW_BYTES);
         else
             str_add(&s, line->args[i]);
     }
@@ -338,6 +424,15 @@ static bool write_kernel(
     return write_launch(w, line, out);
 }
 
+/* Whether tiles of 128 x 128 occupy a chip of the H100's size. */
+static bool has_many_tiles(const struct contraction *c, const struct launch_line *line)
+{
+    int64_t columns, rows;
+    return extent_at_timed(c->in, extent_text(c->in, line, &c->form, c->x), &columns) &&
+           extent_at_timed(c->in, extent_text(c->in, line, &c->form, c->y), &rows) &&
+           columns / 128 * (rows / 128) >= 132;
+}
+
 bool rewrite_wgmma(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
 {
     struct node *function;
@@ -345,16 +440,29 @@ bool rewrite_wgmma(const struct rewrite_in *in, unsigned variant, struct rewrite
     struct wgmma_writer w = {.c = c, .arena = in->arena, .columns = widths[variant % NR_WIDTHS]};
     const char *why = NULL;
     struct launch_lines lines;
-    if (rewrite_nth_kernel(in, variant / NR_WIDTHS, &function) < 0)
+    const bool other_way = variant / NR_WIDTHS % 2; /* of the two that bring B across k */
+    if (rewrite_nth_kernel(in, variant / (2 * NR_WIDTHS), &function) < 0)
         return rewrite_refuse(in, out, "no kernel that is a product of matrices");
     out->more = true;
     if (!contraction_read(c, in, function, &why) || !product_read(&w.product, c, &why))
         return rewrite_refuse(in, out, "%s: %s", function->name, why);
+    if (w.product.eight)
+        w.columns = widths_of_eight[variant % NR_WIDTHS];
+    if (w.product.eight && !(in->task->has_tolerance && in->task->tolerance.rel >= 0x1p-8))
+        return rewrite_refuse(
+            in, out, "%s: the tolerance has no room for sums of 13 bits", function->name);
     if (!launch_lines_read(in, function, &lines, out))
         return false;
     if (lines.nr != 1)
         return rewrite_refuse(in, out, "%s is launched more than once", function->name);
-    if (!read_matrices(&w, &lines.items[0], &why))
+    bool copies = read_matrices(&w, &lines.items[0], &why);
+    if (other_way && !(copies && w.across))
+        return rewrite_refuse(in, out, "%s: there is one way to bring its tiles", function->name);
+    if (copies && w.across && has_many_tiles(c, &lines.items[0]) == other_way) {
+        copies = false;
+        why = "threads bring smaller tiles";
+    }
+    if (!copies)
         return wgmma_tiles(c, &w.product, variant % NR_WIDTHS, why, out);
     if (!write_kernel(&w, &lines.items[0], out))
         return false;

@@ -15,20 +15,21 @@ void wgmma_product(const struct wgmma_code *w, const char *left, const char *rig
 {
     struct str *s = w->out;
     const unsigned nr = w->columns / 2;
-    const bool wide = !strcmp(w->type, "tf32"); /* which has no transposed operands */
+    const int k = !strcmp(w->type, "tf32") ? 8 : *w->type == 'e' ? 32 : 16;
     str_addf(s, "%sasm volatile(\"", in);
     if (keep)
         str_addf(s, "{\\n.reg .pred p;\\nsetp.ne.b32 p, %%%u, 0;\\n\"\n%s    \"", nr + 2, in);
-    str_addf(s, "wgmma.mma_async.sync.aligned.m64n%uk%d.f32.%s.%s {\"\n", w->columns, wide ? 8 : 16,
-        w->type, w->type);
+    str_addf(s, "wgmma.mma_async.sync.aligned.m64n%uk%d.f32.%s.%s {\"\n", w->columns, k, w->type,
+        w->type);
     for (unsigned i = 0; i < nr; i++)
         str_addf(s, "%s%%%u%s", i % 16 ? "" : arena_printf(w->arena, "%s    \"", in), i,
             i + 1 == nr    ? "}, \"\n"
             : i % 16 == 15 ? ", \"\n"
                            : ", ");
     str_addf(s, "%s    \"%%%u, %%%u, %s, 1, 1%s;%s\"\n%s    : ", in, nr, nr + 1, keep ? "p" : "1",
-        wide ? "" : arena_printf(w->arena, ", %d, %d", !w->a_by_k, !w->b_by_k), keep ? "\\n}" : "",
-        in);
+        k != 16 ? "" /* no transposed operands */
+                : arena_printf(w->arena, ", %d, %d", !w->a_by_k, !w->b_by_k),
+        keep ? "\\n}" : "", in);
     for (unsigned i = 0; i < nr; i++)
         str_addf(s, "\"+f\"(%s[%u])%s", w->sums, i,
             i + 1 == nr  ? "\n"

@@ -15,7 +15,7 @@ enum {
 struct wgmma_code {
     struct arena *arena;
     struct str *out;
-    const char *type;    /* "f16", "bf16", "tf32" */
+    const char *type;    /* "f16", "bf16", "tf32", "e4m3", "e5m2" */
     unsigned columns;    /* outputs along x */
     const char *sums;    /* an array of columns / 2 floats */
     bool a_by_k, b_by_k; /* rows of the tiles run along k */
@@ -28,8 +28,8 @@ const char *wgmma_descriptor(struct arena *arena, const char *at, bool by_k);
 /* What the next 16 of k, of tf32 the next 8, add to a descriptor. */
 enum { WGMMA_STEP_BY_K = 32 / 16, WGMMA_STEP_ACROSS = 16 * WGMMA_ROW_BYTES / 16 };
 
-/* Write one wgmma over 16 values of k, of tf32 over 8. `left` and `right`: descriptors.
- * `keep`: the sums go on; else they begin anew. NULL: they go on. */
+/* Write one wgmma over 32 bytes of k: 16 values, of tf32 8, of 8-bit floats 32. `left` and `right`:
+ * descriptors. `keep`: the sums go on; else they begin anew. NULL: they go on. */
 void wgmma_product(const struct wgmma_code *w, const char *left, const char *right,
     const char *keep, const char *indent);
 

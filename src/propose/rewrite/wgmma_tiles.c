@@ -463,6 +463,8 @@ bool wgmma_tiles(const struct contraction *c, const struct product *p, unsigned 
     const char *name = c->form.function->name;
     struct tiles_writer w = {.c = c, .arena = in->arena};
     struct launch_lines lines;
+    if (p->eight)
+        return rewrite_refuse(in, out, "%s: %s, and threads do not bring 8 bits", name, why);
     if (!launch_lines_read(in, c->form.function, &lines, out) || !lines.nr)
         return rewrite_refuse(in, out, "%s: a launch that cannot be read", name);
     struct wgmma_tiling tiling;

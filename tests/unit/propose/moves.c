@@ -383,7 +383,6 @@ static void test_wgmma(void **state)
     /* what tensor copies cannot bring, threads can */
     static const char *const brought[][2] = {
         {"M = 7, N = 65, K = 8", "M = 7, N = 65, K = 9"}, /* rows of 18 bytes */
-        {"B[col * K + k]", "B[k * N + col]"},
         {"A : bf16[M][K]", "A : bf16[2*M*K]"},
         {"k < K; k++", "k < K - 1; k++"},
         {"= bias[col];", "= bias[col] + __bfloat162float(A[0]);"},
@@ -405,6 +404,14 @@ static void test_wgmma(void **state)
         end(other);
         free(source);
     }
+    char *less = replaced(wgmma_product, "#pragma keet check  M = 7, N = 65, K = 8\n", "");
+    char *one = replaced(less, "#pragma keet check  M = 130, N = 300, K = 200\n", "");
+    b = begin_judged(one); /* one size says nothing of others */
+    step(b, ACTION_WGMMA, 0);
+    lacks(b, "tensor_map(");
+    end(b);
+    free(less);
+    free(one);
     for (size_t i = 0; i < sizeof brought / sizeof brought[0]; i++) {
         char *source = replaced(wgmma_product, brought[i][0], brought[i][1]);
         struct bench *other = begin_judged(source);
@@ -413,6 +420,72 @@ static void test_wgmma(void **state)
         end(other);
         free(source);
     }
+}
+
+/* B across k, by threads first in a product that is small, then by squares of tensor copies. */
+static void test_wgmma_across(void **state)
+{
+    char *declared = replaced(wgmma_product, "B : bf16[N][K]", "B : bf16[K][N]");
+    char *sizes = replaced(declared, "N = 65, K = 8", "N = 72, K = 5*8");
+    char *more = replaced(sizes, "M = 130, N = 300", "M = 130, N = 304");
+    char *source = replaced(more, "B[col * K + k]", "B[k * N + col]");
+    struct bench *b = begin_judged(source);
+    (void)state;
+    for (unsigned variant = 0; variant < 6; variant++) {
+        back(b);
+        step(b, ACTION_WGMMA, variant);
+        if (variant < 3)
+            lacks(b, "tensor_map(");
+        else
+            has(b, "tensor_map(B, box(64, 64), swizzle(128))");
+    }
+    end(b);
+    free(declared);
+    free(sizes);
+    free(more);
+    free(source);
+}
+
+/* 8-bit floats in tiles of 128 of k; where the tolerance is narrow, or half a piece of 16 bytes may
+ * follow, they are left alone. */
+static void test_wgmma_of_eight(void **state)
+{
+    static const char *const changes[][2] = {{"M = 7, N = 65, K = 8", "M = 7, N = 65, K = 16"},
+        {"K = 136", "K = 144"}, {"K = 200", "K = 208"}, {"bf16[M]", "e4m3[M]"},
+        {"bf16[N]", "e4m3[N]"}, {"rel = 1e-3, abs = 1e-3", "rel = 1e-1, abs = 100"},
+        {"cuda_bf16", "cuda_fp8"}, {"const __nv_bfloat16 *A", "const __nv_fp8_e4m3 *A"},
+        {"const __nv_bfloat16 *B", "const __nv_fp8_e4m3 *B"},
+        {"__bfloat162float(A[row * K + k]) * __bfloat162float(B[col * K + k])",
+            "float(A[row * K + k]) * float(B[col * K + k])"},
+        {"#pragma keet check  M = 7",
+            "#pragma keet assume K % 16 == 0\n#pragma keet check  M = 7"}};
+    const size_t nr = sizeof changes / sizeof changes[0];
+    char *source = replaced(wgmma_product, "T = 8", "T = 8"), *narrow;
+    (void)state;
+    for (size_t i = 0; i < nr; i++) {
+        char *next = replaced(source, changes[i][0], changes[i][1]);
+        if (i + 1 == nr) {
+            struct bench *ragged = begin_judged(source);
+            refuses(ragged, ACTION_WGMMA, 0, "threads do not bring 8 bits");
+            end(ragged);
+        }
+        free(source);
+        source = next;
+    }
+    struct bench *b = begin_judged(source);
+    for (unsigned variant = 0; variant < 3; variant++) {
+        back(b);
+        step(b, ACTION_WGMMA, variant);
+        has(b, "tensor_map(A, box(128, BM), swizzle(128))");
+        has(b, "k32.f32.e4m3.e4m3");
+    }
+    end(b);
+    narrow = replaced(source, "rel = 1e-1", "rel = 1e-3");
+    b = begin_judged(narrow);
+    refuses(b, ACTION_WGMMA, 0, "sums of 13 bits");
+    end(b);
+    free(narrow);
+    free(source);
 }
 
 /* Every operand layout, sizes with tails and rows of odd numbers of bytes, all widths; k in one
@@ -599,6 +672,8 @@ int main(void)
         cmocka_unit_test(test_product_started),
         cmocka_unit_test(test_tensor_cores),
         cmocka_unit_test(test_wgmma),
+        cmocka_unit_test(test_wgmma_across),
+        cmocka_unit_test(test_wgmma_of_eight),
         cmocka_unit_test(test_wgmma_by_threads),
         cmocka_unit_test(test_tensor_cores_f16_file),
         cmocka_unit_test(test_differences),
