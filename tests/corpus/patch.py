@@ -31,13 +31,13 @@ def compiled(nvcc, name, folder):
         patched = folder / f"{name}.patched" / f"{name}.cu"
     if not patched.exists():
         return ""  # Python, which only PyTorch can build
-    done = subprocess.run([nvcc, "-arch=sm_90", "-std=c++17", "-c", "-o", "/dev/null", str(patched)],
+    done = subprocess.run([nvcc, "-gencode", "arch=compute_90a,code=sm_90a", "-std=c++17", "-c", "-o", "/dev/null", str(patched)],
                           capture_output=True, text=True)
     return "" if done.returncode == 0 else f"  nvcc: {done.stderr.strip()[:800]}"
 
 
 def says(nvcc, driver, source, folder):
-    subprocess.run([nvcc, "-arch=sm_90", "-std=c++17", "-o", folder / "program", source], check=True,
+    subprocess.run([nvcc, "-gencode", "arch=compute_90a,code=sm_90a", "-std=c++17", "-o", folder / "program", source], check=True,
                    env=dict(os.environ, NVCC_APPEND_FLAGS="-cudart shared"))
     done = subprocess.run([folder / "program"], env=dict(os.environ, LD_LIBRARY_PATH=driver), capture_output=True,
                           text=True)

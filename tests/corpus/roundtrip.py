@@ -49,7 +49,7 @@ def problem_of(program, nvcc, name, sources, folder):
     files = [patched] if patched.parent == folder else list(patched.parent.iterdir())
     if all(f.read_text() == (sources / f.name.replace(".patched", "")).read_text() for f in files):
         return "the patched file is the original"
-    done = run([nvcc, "-arch=sm_90", "-std=c++17", "-c", "-o", os.devnull, patched], folder)
+    done = run([nvcc, "-gencode", "arch=compute_90a,code=sm_90a", "-std=c++17", "-c", "-o", os.devnull, patched], folder)
     if done.returncode != 0:
         return f"nvcc: {done.stderr.strip()[:800]}\n{(folder / result['patch']).read_text()}"
     copy_files(folder)
