@@ -6,6 +6,7 @@
  * instructions. A guess in doubt is no: calls and instructions with rules of their own may depend
  * on data as soon as one of their sources does. */
 #include "emu/decode/decode.h"
+#include "emu/state/tensor.h"
 
 #include "base/mem.h"
 
@@ -44,6 +45,16 @@ static bool is_meeting_data(const uint8_t *data, const struct inst_info *info)
            data[info->source[info->nr_sources - 1 - guarded]];
 }
 
+/* The descriptors, which follow A's registers if A is in registers, and what comes after them. */
+static bool is_product_place_data(
+    const uint8_t *data, const struct inst *in, const struct inst_info *info)
+{
+    for (unsigned i = in->wgmma->a_in_regs ? 4 : 0; i < info->nr_sources; i++)
+        if (data[info->source[i]])
+            return true;
+    return false;
+}
+
 /* Does data decide what the instruction touches, or where the threads go on? */
 static bool obeys_data(const uint8_t *data, const struct inst *in, const struct inst_info *info)
 {
@@ -58,6 +69,8 @@ static bool obeys_data(const uint8_t *data, const struct inst *in, const struct 
         return is_place_data(data, info);
     case INST_MATRIX:
         return info->is_memory && is_place_data(data, info);
+    case INST_WGMMA:
+        return is_product_place_data(data, in, info);
     default:
         return any_of(data, info);
     }
@@ -66,16 +79,14 @@ static bool obeys_data(const uint8_t *data, const struct inst *in, const struct 
 static bool gives_data(const uint8_t *data, const struct inst *in, const struct inst_info *info)
 {
     return in->kind == INST_LOAD || in->kind == INST_ATOM || in->kind == INST_CLOCK ||
-           in->kind == INST_TEXTURE || (in->kind == INST_MATRIX && info->is_memory) ||
-           any_of(data, info);
+           in->kind == INST_TEXTURE || in->kind == INST_WGMMA ||
+           (in->kind == INST_MATRIX && info->is_memory) || any_of(data, info);
 }
 
-/* The results of wgmma are data that its sources do not tell. */
 static bool may_follow(const struct inst *in, const struct inst_info *info)
 {
-    return in->kind != INST_WGMMA && in->kind != INST_CALL && in->kind != INST_STRAY_CALL &&
-           in->kind != INST_COPY_FRAME && info->nr_sources < INST_MAX_REGS &&
-           info->nr_dests < INST_MAX_REGS;
+    return in->kind != INST_CALL && in->kind != INST_STRAY_CALL && in->kind != INST_COPY_FRAME &&
+           info->nr_sources < INST_MAX_REGS && info->nr_dests < INST_MAX_REGS;
 }
 
 /* Marks the registers that may hold data. False: the program is not oblivious. */
@@ -127,6 +138,8 @@ static bool is_idle(
     case INST_COLLECTIVE:
     case INST_MATRIX:
         return gives_data(data, in, info);
+    case INST_WGMMA:
+        return true;
     case INST_LOAD:
     case INST_STORE:
     case INST_CP_ASYNC:

@@ -484,6 +484,18 @@ static void move_rows(struct operand_place *p, const struct wgmma *g, unsigned p
         p->start += part * (ROWS / per) / wide * p->leading + part * (ROWS / per) % wide * CHUNK;
 }
 
+/* Only looks where the operands are. */
+static bool look_at_operands(struct block_worker *k, struct warp *w, uint32_t pc,
+    const struct wgmma *g, const struct operand_place *a, const struct operand_place *b)
+{
+    const uint8_t *at[MOST_CHUNKS * MOST_N];
+    const unsigned per = CHUNK * 8u / g->bits;
+    return (g->a_in_regs || find_chunks(k, w, pc, a, a->trans ? g->depth : ROWS,
+                                ((a->trans ? ROWS : g->depth) + per - 1) / per, at)) &&
+           find_chunks(k, w, pc, b, b->trans ? g->k : g->n,
+               ((b->trans ? g->n : g->k) + per - 1u) / per, at);
+}
+
 bool wgmma_step(
     struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
@@ -500,6 +512,8 @@ bool wgmma_step(
             mask, w->index, k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
     keeps ^= g->keeps_negated;
     move_rows(&pa, g, w->index % (GROUP_ROWS / ROWS));
+    if (in->flags & INST_IDLE)
+        return look_at_operands(k, w, pc, g, &pa, &pb);
     if (keeps)
         gather_d(w, g, d);
     else

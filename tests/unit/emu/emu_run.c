@@ -353,7 +353,7 @@ static void oblivious(void **state)
 #define MUCH_DATA_END "st.global.f32 [%rd2], %f3;\nred.global.add.u32 [%rd1], 1;\nret;\n}\n"
 
 /* Launches of the same kernel on the same words, with and without its data. */
-static void idle_launches(const char *branch, bool expect_idle)
+static void idle_launches(const char *body, bool expect_idle)
 {
     uint32_t words[NR], out[2][NR];
     struct counters counts[2];
@@ -361,7 +361,7 @@ static void idle_launches(const char *branch, bool expect_idle)
 
     for (uint32_t i = 0; i < NR; i++)
         words[i] = 0x3c003c00 + i;
-    snprintf(ptx, sizeof(ptx), "%s%s%s", PTX_HEAD MUCH_DATA, branch, MUCH_DATA_END);
+    snprintf(ptx, sizeof(ptx), "%s%s%s", PTX_HEAD, body, MUCH_DATA_END);
     for (int idle = 0; idle < 2; idle++) {
         struct bench b;
         bench_init(&b, ptx, 1);
@@ -390,8 +390,34 @@ static void idle_launches(const char *branch, bool expect_idle)
 static void idle_launches_count_the_same(void **state)
 {
     (void)state;
-    idle_launches("", true);
-    idle_launches("setp.gt.f32 %p1, %f3, 0f41200000;\n@%p1 st.global.f32 [%rd2], %f4;\n", false);
+    idle_launches(MUCH_DATA, true);
+    idle_launches(
+        MUCH_DATA "setp.gt.f32 %p1, %f3, 0f41200000;\n@%p1 st.global.f32 [%rd2], %f4;\n", false);
+}
+
+/* A product of a warpgroup on top of data; its operands are in shared memory, or A is data. */
+#define PRODUCT(descriptor, a)                                                                     \
+    ".shared .align 128 .b8 s[4096];\n" ONE_PARAM INDEX "ld.global.f32 %f1, [%rd2];\n"             \
+    "mov.f32 %f2, %f1;\nmov.f32 %f3, %f1;\nmov.f32 %f4, %f1;\nld.global.u32 %r6, [%rd2];\n"        \
+    "mov.u32 %r4, s;\nshr.u32 %r4, %r4, 4;\ncvt.u64.u32 %rd3, %r4;\n" descriptor                   \
+    "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, "     \
+    "%f3, %f4}, " a ";\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
+#define A_DATA "{%r6, %r6, %r6, %r6}, %rd3, 1, 1, 1, 0"
+
+static void idle_launches_of_wgmma(void **state)
+{
+    (void)state;
+    idle_launches(PRODUCT("", "%rd3, %rd3, 1, 1, 1, 0, 0"), true);
+    idle_launches(PRODUCT("", A_DATA), true);
+    /* where B lies is data, though it is always the same place */
+    idle_launches(
+        PRODUCT("and.b32 %r6, %r6, 0;\ncvt.u64.u32 %rd3, %r6;\n", "%rd3, %rd3, 1, 1, 1, 0, 0"),
+        false);
+    idle_launches(PRODUCT("and.b32 %r7, %r6, 0;\ncvt.u64.u32 %rd3, %r7;\n", A_DATA), false);
+    /* the sum decides */
+    idle_launches(PRODUCT("", A_DATA) "setp.gt.f32 %p1, %f3, 0f41200000;\n"
+                                      "@%p1 st.global.f32 [%rd2], %f4;\n",
+        false);
 }
 
 /* The sums of wgmma are data, though its sources, descriptors and constants, are not. */
@@ -814,6 +840,7 @@ int main(void)
         cmocka_unit_test(float_atomics_are_noted),
         cmocka_unit_test(oblivious),
         cmocka_unit_test(idle_launches_count_the_same),
+        cmocka_unit_test(idle_launches_of_wgmma),
         cmocka_unit_test(sums_of_wgmma_are_data),
         cmocka_unit_test(memory_spaces),
         cmocka_unit_test(rows_of_a_warp),
