@@ -4,7 +4,8 @@
   policies_table.py FOLDER
 
 FOLDER has TASK-POLICY-SEED.json for each run (bench/suite.sh leaves them in keet-out/suite). Markdown tables: the geometric
-mean of the speedup over the seeds, by task, and mcts against each other policy. No right variant counts as 1. A pair is a task and a seed that both have.
+mean of the speedup over the seeds, by task, and mcts against each other policy. A run without a right variant counts as 1. A
+pair is a task and a seed that both have.
 The first p is of the signs of all pairs; the second of the tasks' mean log ratios, whose signs are turned in all ways (at
 most 2^20 ways, else at random), since seeds of one task are not independent evidence on tasks."""
 
