@@ -1,7 +1,7 @@
 /* wgmma for products whose operands no tensor copy can bring: rows that are no whole pieces of 16
- * bytes at some size, operands along either axis, windows of a convolution, floats. All threads
- * copy tiles (tile_copies), a warpgroup multiplies 64 rows of A with all columns of the block's B,
- * while the copies of later tiles and, for floats, the work on the next one go on.
+ * bytes at some size, operands along either axis, windows of a convolution in 16 bits, floats.
+ * Threads copy tiles (tile_copies), a warpgroup multiplies 64 rows of A with all columns of the
+ * block's B, while the copies of later tiles and, for floats, the work on the next one go on.
  *
  * A float is taken apart into two tf32 on its way from the copied tile to the ones that wgmma
  * reads, by warps of their own, and three of the four products of parts are summed (the scheme:
@@ -465,6 +465,9 @@ bool wgmma_tiles(const struct contraction *c, const struct product *p, unsigned 
     struct launch_lines lines;
     if (p->eight)
         return rewrite_refuse(in, out, "%s: %s, and threads do not bring 8 bits", name, why);
+    /* slower than tensor_cores, all of whose warps copy */
+    if (p->scalar == SCALAR_F32 && c->nr_outer)
+        return rewrite_refuse(in, out, "%s: the floats of a window come one by one", name);
     if (!launch_lines_read(in, c->form.function, &lines, out) || !lines.nr)
         return rewrite_refuse(in, out, "%s: a launch that cannot be read", name);
     struct wgmma_tiling tiling;
