@@ -59,8 +59,14 @@ static bool is_memory_change(const struct node *n)
         return call_is_atomic(n->name);
     if (!node_is_change(n) || node_strip(n->child)->kind == NODE_NAME)
         return false;
-    const struct node *base = node_base(n->child);
-    return !base || base->kind != NODE_VAR || base->is_shared || base->type.is_pointer;
+    const struct node *base = node_base(n->child), *to = node_strip(n->child);
+    unsigned nr_indices = 0;
+    for (; to->kind == NODE_INDEX; to = node_strip(to->child))
+        nr_indices++;
+    if (!base || base->kind != NODE_VAR || base->is_shared)
+        return true;
+    /* an element of a local array of pointers is no memory: what it points to is */
+    return base->type.is_pointer && (to->kind != NODE_NAME || nr_indices > base->type.nr_dims);
 }
 
 static bool stores(const struct node *root)

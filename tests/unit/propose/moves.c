@@ -260,6 +260,15 @@ static const char differences[] =
 static const char turned[] = "#pragma keet in     B : f32[N][K]\n" PRODUCT_SIZES PRODUCT_LAUNCH(
     "M", "N") DIFFERENCES("i", "j");
 
+static char *replaced(const char *text, const char *old, const char *with)
+{
+    const char *at = strstr(text, old);
+    char *result = xcalloc(strlen(text) + strlen(with) + 1, 1);
+    assert_non_null(at);
+    sprintf(result, "%.*s%s%s", (int)(at - text), text, with, at + strlen(old));
+    return result;
+}
+
 static void test_differences(void **state)
 {
     (void)state;
@@ -272,6 +281,17 @@ static void test_differences(void **state)
     step(b, ACTION_COARSEN, 1);
     has(b, "float far[PER_Y][PER_X];");
     end(b);
+    /* a pointer of each output is set beyond the edges too, where it is read */
+    char *start = replaced(differences, "        float far",
+        "        const float *b = B + (j + 0 * i) * K;\n        float far");
+    char *pointers = replaced(start, "B[j * K + k]", "b[k]");
+    b = begin_judged(pointers);
+    step(b, ACTION_COARSEN, 0);
+    step(b, ACTION_COARSEN, 1);
+    has(b, "const float *b[PER_Y][PER_X];");
+    end(b);
+    free(start);
+    free(pointers);
     b = begin_judged(turned);
     for (unsigned variant = 0; variant < 3; variant++) {
         back(b);
@@ -363,15 +383,6 @@ static const char wgmma_product[] =
     "        C[row * N + col] = 2.0f * sum;\n"
     "    }\n"
     "}\n";
-
-static char *replaced(const char *text, const char *old, const char *with)
-{
-    const char *at = strstr(text, old);
-    char *result = xcalloc(strlen(text) + strlen(with) + 1, 1);
-    assert_non_null(at);
-    sprintf(result, "%.*s%s%s", (int)(at - text), text, with, at + strlen(old));
-    return result;
-}
 
 static void test_wgmma(void **state)
 {
