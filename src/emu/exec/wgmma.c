@@ -361,7 +361,7 @@ static inline __attribute__((always_inline)) void multiply_tame_by(const struct 
             most = ey[p] > most ? ey[p] : most;
         for (unsigned i = 0; i < ROWS; i++) {
             double *z = d + (size_t)i * n + j;
-            if (most == SUMS_ZERO || most_of_row[i] == SUMS_ZERO)
+            if (fraction == SUMS_FRACTION && (most == SUMS_ZERO || most_of_row[i] == SUMS_ZERO))
                 sums_of_nothing(8, z); /* past the edge of a matrix */
             else
                 sums_cut_tame(

@@ -183,13 +183,15 @@ static inline void sums_max(sums_s64 *v, const sums_s64 *other)
         (*v)[j] = (*other)[j] > (*v)[j] ? (*other)[j] : (*v)[j];
 }
 
-/* sums_cut of tame sums. What is added is a multiple of 2^(e - 25), so that any order is exact. */
+/* sums_cut of tame sums. What is added is a multiple of 2^(e - 25), so that any order is exact. The
+ * largest exponent of zeros counts as -128, which is below that of all else: a factor times the
+ * scale is then finite. */
 static inline __attribute__((always_inline)) void sums_cut_tame(unsigned n, unsigned k,
     const double *x, const int64_t *ex, const double *y, const int64_t *ey, int fraction,
     bool to_f32, double *z)
 {
     for (unsigned j = 0; j < n; j += 8) {
-        sums_s64 bits, top = -900 - (sums_s64){0}, e;
+        sums_s64 bits, top = -128 - (sums_s64){0}, e;
         memcpy(&bits, z + j, sizeof(bits));
         e = SUMS_PICK((bits << 1) == 0, top, (bits >> 52 & 0x7ff) - 1023);
         sums_max(&top, &e);
@@ -215,7 +217,7 @@ static inline __attribute__((always_inline)) void sums_cut_tame(unsigned n, unsi
     }
 }
 
-/* The sum of products that are zero: -0 becomes 0. */
+/* The sum of products that are zero, where it keeps all bits of f32: -0 becomes 0. */
 static inline void sums_of_nothing(unsigned n, double *z)
 {
     for (unsigned j = 0; j < n; j++)

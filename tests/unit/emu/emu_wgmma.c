@@ -77,6 +77,8 @@ static double value_of(enum kind kind, uint32_t v)
     const int exponent = (int)(v >> m & ((1u << e) - 1)) - ((1 << (e - 1)) - 1);
     if (kind == TF32)
         fraction &= ~0x1fffu;
+    if ((v & ((1u << (m + e)) - 1)) == 0)
+        return 0;
     const double x = ldexp(1 + ldexp(fraction, -m), exponent);
     return v >> (m + e) & 1 ? -x : x;
 }
@@ -356,6 +358,16 @@ static void expect_product(const struct form *f, bool keeps, const char *what)
     }
 }
 
+static bool bare; /* a row of A and nine columns of B are zeros; A of bf16 is 2^101 larger */
+
+static void make_bare(const struct form *f)
+{
+    for (unsigned i = 0; i < 64 * a.k; i++)
+        a.v[i] = i / a.k == 3 ? 0 : a.v[i] + (f->a == BF16 ? 101u << 7 : 0);
+    for (unsigned i = 0; i < f->n * b.k; i++)
+        b.v[i] = i / b.k == 1 || i / b.k / 8 == 1 ? 0 : b.v[i];
+}
+
 static void draw_matrices(const struct form *f)
 {
     a.kind = f->a, a.rows = 64, a.k = kinds[f->a].k, a.trans = f->trans_a;
@@ -364,6 +376,8 @@ static void draw_matrices(const struct form *f)
         a.v[i] = draw_element(f->a);
     for (unsigned i = 0; i < f->n * b.k; i++)
         b.v[i] = draw_element(f->b);
+    if (bare)
+        make_bare(f);
     for (unsigned t = 0; t < THREADS; t++) {
         for (unsigned r = 0; r < MOST_REGS; r++)
             d_regs[t][r] = strcmp(f->d, "f16") == 0 ? draw_element(F16) | draw_element(F16) << 16
@@ -451,6 +465,18 @@ static void wide_sums(void **unused)
         run_form((struct form){E5M2, E5M2, i & 4 ? "f32" : "f16", n, .regs = regs});
     }
     wide = false;
+}
+
+/* Where a sum has no products, its addend is cut as ever; zeros are zeros beside the largest. */
+static void zeros(void **unused)
+{
+    bare = true;
+    for (unsigned i = 0; i < 6; i++) {
+        run_form((struct form){BF16, BF16, "f32", 16, .regs = i % 2});
+        run_form((struct form){F16, F16, i & 4 ? "f32" : "f16", 16, .regs = i % 2});
+        run_form((struct form){E4M3, E4M3, i & 4 ? "f32" : "f16", 16, .regs = i % 2});
+    }
+    bare = false;
 }
 
 static void every_shape(void **unused)
@@ -613,7 +639,7 @@ static void outside(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape), cmocka_unit_test(wide_sums),
-        cmocka_unit_test(sparse), cmocka_unit_test(descriptors), cmocka_unit_test(refused),
-        cmocka_unit_test(outside)};
+        cmocka_unit_test(zeros), cmocka_unit_test(sparse), cmocka_unit_test(descriptors),
+        cmocka_unit_test(refused), cmocka_unit_test(outside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
