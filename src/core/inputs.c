@@ -104,13 +104,19 @@ static void fill_permutation(enum elem elem, uint64_t seed, uint64_t run, void *
     }
 }
 
+/* A bound of real numbers as a whole number, the nearest where there is none. */
+static int64_t whole_of(double bound)
+{
+    return bound >= 0x1p63 ? INT64_MAX : bound >= -0x1p63 ? (int64_t)bound : INT64_MIN;
+}
+
 static bool get_range(
     const struct gen *gen, const struct env *env, struct value_range *r, struct err *err)
 {
     r->a = gen->a;
     r->b = gen->b;
-    r->a_int = (int64_t)gen->a;
-    r->b_int = (int64_t)gen->b;
+    r->a_int = whole_of(gen->a);
+    r->b_int = whole_of(gen->b);
     if (gen->a_int) {
         if (!expr_eval(gen->a_int, env, &r->a_int, err))
             return false;

@@ -477,6 +477,11 @@ static bool load_options(struct store *store, int64_t id, struct candidate *c, s
             ok = false;
             break;
         }
+        if (options[nr - 1].action == ACTION_NONE) { /* the root's own, never an open one */
+            query_end(&q);
+            ok = db_strange(store, "move", action_name(ACTION_NONE), err);
+            break;
+        }
     }
     if (ok && nr > 0) {
         c->options = arena_array(c->arena, nr, sizeof(*options));

@@ -173,7 +173,7 @@ static void check_node(const struct candidate *c)
         assert(memchr(f->text, '\0', sizeof(f->text)));
     }
     for (unsigned i = 0; i < c->nr_options; i++)
-        assert((unsigned)c->options[i].action <= NR_ACTIONS);
+        assert(c->options[i].action != ACTION_NONE && (unsigned)c->options[i].action < NR_ACTIONS);
 }
 
 static void read_nodes(struct store *store, struct arena *arena)
