@@ -147,11 +147,15 @@ static bool alone(struct str *text, struct arena *arena, const struct capture *c
     return capture_contract(text, arena, launch, c->folder, err);
 }
 
-/* "sim::step<float>" -> "step" */
+/* "(anonymous namespace)::sim::step<float>" -> "step" */
 static const char *bare(struct arena *arena, const char *kernel)
 {
-    const char *name = arena_strndup(arena, kernel, strcspn(kernel, "<("));
+    static const char nameless[] = "(anonymous namespace)::";
+    const char *last = kernel, *name;
 
+    for (const char *at; (at = strstr(last, nameless)) != NULL && at < last + strcspn(last, "<");)
+        last = at + strlen(nameless);
+    name = arena_strndup(arena, last, strcspn(last, "<("));
     for (const char *colons; (colons = strstr(name, "::")) != NULL;)
         name = colons + 2;
     return name;

@@ -334,6 +334,7 @@ struct interp_operand interp_macro_call(
     ip->depth += 4;
     bool statement = tok_is(&toks->tok[0], "do") || tok_is(&toks->tok[0], "{") ||
                      tok_is(&toks->tok[0], "if") || tok_is(&toks->tok[0], "for") ||
+                     tok_is(&toks->tok[0], "asm") || tok_is(&toks->tok[0], "__asm__") ||
                      toks_find(toks, 0, toks->nr, ";") < toks->nr;
 
     if (statement)

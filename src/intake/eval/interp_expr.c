@@ -351,6 +351,8 @@ static struct interp_operand choice(struct interp_reader *r, struct interp_opera
     struct interp_operand second = interp_expression(r, LEVEL_ASSIGN);
     r->ip->dry -= known && value;
     if (r->ip->walk) {
+        if (first.memory == r->ip->walk->memory || second.memory == r->ip->walk->memory)
+            return (struct interp_operand){.memory = r->ip->walk->memory, .type = first.type};
         interp_used(r->ip, &first);
         interp_used(r->ip, &second);
         return interp_plain(interp_watched(r->ip, &first.v) ? first.v : second.v);

@@ -34,13 +34,14 @@ static bool function_of(const struct toks *toks, unsigned i, struct decl *fn)
            toks->tok[open - 1].kind == TOK_NAME && tok_is(&toks->tok[open - 3], ")") &&
            toks->tok[open - 3].match) /* x(1), y(2): the members of a constructor */
         open = toks->tok[open - 3].match;
-    if (open > 3 && tok_is(&toks->tok[open - 1], ")") && tok_is(&toks->tok[open - 3], "operator")) {
+    if (open > 3 && tok_is(&toks->tok[open - 3], "operator") &&
+        (tok_is(&toks->tok[open - 1], ")") || tok_is(&toks->tok[open - 1], "]"))) {
         *fn = (struct decl){.kind = DECL_FUNCTION,
             .from = open - 3,
             .to = toks->tok[i].match + 1,
             .open = open,
             .body = i,
-            .name = "operator"};
+            .name = tok_is(&toks->tok[open - 1], ")") ? "operator" : "operator[]"};
         return toks->tok[i].match > i;
     }
     const unsigned name = toks_before_angles(toks, open, open > MAX_ANGLES ? open - MAX_ANGLES : 0);
@@ -160,7 +161,9 @@ bool interp_launches_in(struct interp *ip, const struct toks *toks, unsigned fro
 
 bool interp_returns_reference(const struct interp *ip, const struct decl *fn)
 {
-    return !fn->toks && fn->open > 1 && tok_is(&ip->resolver->toks->tok[fn->open - 2], "&");
+    const unsigned name = str_starts(fn->name, "operator") ? fn->from : fn->open - 1;
+
+    return !fn->toks && name > 0 && tok_is(&ip->resolver->toks->tok[name - 1], "&");
 }
 
 /* The function can be called with so many arguments. */
@@ -195,6 +198,78 @@ const struct decl *interp_function(
         return whole && strcmp(whole->name, name) == 0 ? whole : fn;
     }
     return NULL;
+}
+
+void interp_walk_overloads(
+    struct interp *ip, const struct decl *fn, const struct interp_operand *args, unsigned nr_args)
+{
+    const struct functions *f = ip->functions;
+
+    for (unsigned i = 0; ip->walk && i < f->nr; i++) {
+        const struct decl *other = &f->fn[i];
+
+        if (strcmp(other->name, fn->name) == 0 && other->body != fn->body &&
+            takes(ip->resolver->toks, other, nr_args) &&
+            resolver_function_at(ip->resolver, other->body) &&
+            !interp_passes_const(ip, other, args, nr_args))
+            interp_walk_call(ip, "", args, nr_args);
+    }
+}
+
+/* The variables that a lambda sees: those of its frame, and p of [p = x], in tokens [from, to). */
+static struct var *captured(struct interp_reader *r, unsigned from, unsigned to)
+{
+    struct interp *ip = r->ip;
+    struct var *vars = ip->frame ? ip->frame->vars : NULL, *with = vars;
+    struct tok_range list[LAUNCH_MAX_ARGS];
+    const unsigned nr =
+        ip->walk ? tok_range_split((struct tok_range){r->toks, from, to}, list, LAUNCH_MAX_ARGS)
+                 : 0;
+
+    for (unsigned i = 0; i < nr; i++) {
+        const unsigned equals = toks_find(r->toks, list[i].from, list[i].to, "=");
+
+        if (equals == list[i].from || equals >= list[i].to)
+            continue;
+        struct interp_operand o =
+            interp_operand(ip, (struct tok_range){r->toks, equals + 1, list[i].to});
+        struct interp_slot *slot = interp_declare(ip, r->toks->tok[equals - 1].text, NULL);
+
+        if (tok_is(&r->toks->tok[list[i].from], "&"))
+            slot->element = o.memory;
+        interp_assign(ip, slot, slot->element ? o.v : interp_used(ip, &o));
+        with = ip->frame->vars;
+    }
+    if (ip->frame)
+        ip->frame->vars = vars;
+    return with;
+}
+
+struct interp_operand interp_lambda(struct interp_reader *r)
+{
+    struct decl *fn = arena_alloc(r->ip->arena, sizeof(*fn));
+    unsigned open = interp_now(r)->match + 1, body = open;
+
+    if (open < r->to && tok_is(&r->toks->tok[open], "(") && r->toks->tok[open].match)
+        body = r->toks->tok[open].match + 1;
+    while (body < r->to && !tok_is(&r->toks->tok[body], "{"))
+        body++;
+    if (body >= r->to || !r->toks->tok[body].match) {
+        r->i = r->to;
+        return interp_plain((struct interp_value){0});
+    }
+    *fn = (struct decl){.kind = DECL_FUNCTION,
+        .from = r->i,
+        .open = open,
+        .body = body,
+        .to = r->toks->tok[body].match + 1,
+        .toks = r->toks,
+        .name = ""};
+    const unsigned begin = r->i;
+
+    r->i = fn->to;
+    return interp_plain((struct interp_value){
+        .kind = VALUE_CODE, .code = fn, .scope = captured(r, begin + 1, open - 1)});
 }
 
 /* The function launches by itself, by chevrons or by a call, also in a macro. */

@@ -77,16 +77,17 @@ static void init_struct(struct interp *ip, struct interp_slot *slot, const struc
     const struct decl *made =
         type->decl ? interp_type_method(ip, type, type->decl->name, nr) : NULL;
 
-    if (nr == 1 && !braces && !made) {
-        struct interp_value v = interp_evaluate(ip, args[0]);
+    for (unsigned a = 0; a < nr && (made || (nr == 1 && !braces)); a++)
+        values[a] = interp_operand(ip, args[a]);
+    if (nr == 1 &&
+        (made ? values[0].v.kind == VALUE_OBJECT && values[0].v.object->type == type : !braces)) {
+        const struct interp_value v = interp_used(ip, &values[0]);
 
         slot->v = v.kind == VALUE_OBJECT ? interp_copy(ip, v) : (struct interp_value){0};
         return;
     }
     slot->v = interp_object(ip, type);
     if (made) {
-        for (unsigned a = 0; a < nr; a++)
-            values[a] = interp_operand(ip, args[a]);
         interp_call(ip, made, values, nr, slot->v.object, NULL, NULL);
         return;
     }
@@ -98,6 +99,21 @@ static void init_struct(struct interp *ip, struct interp_slot *slot, const struc
         }
     else
         init_fields(ip, slot->v.object, args, nr);
+}
+
+/* Device code makes an object of a type that is not in the file. The variable of one argument
+ * stands for this. */
+static void walk_other(
+    struct interp *ip, struct interp_slot *slot, const struct tok_range *args, unsigned nr)
+{
+    struct interp_operand values[LAUNCH_MAX_ARGS];
+
+    for (unsigned a = 0; a < nr; a++)
+        values[a] = interp_operand(ip, args[a]);
+    if (nr > 1 || strstr(slot->type->text, "atomic")) /* atomic_ref<float> of an element */
+        interp_walk_call(ip, slot->type->text, values, nr);
+    else
+        interp_assign(ip, slot, interp_used(ip, &values[0]));
 }
 
 void interp_initialise(
@@ -138,6 +154,8 @@ void interp_initialise(
     } else if (nr == 1 && braces && type && type->kind == TYPE_OTHER &&
                str_starts(type->text, "cudaLaunch")) { /* = {0} */
         slot->v = interp_object(ip, NULL);
+    } else if (ip->walk && type && type->kind == TYPE_OTHER && nr != 0) {
+        walk_other(ip, slot, args, nr);
     } else if (nr == 1) {
         interp_assign(ip, slot, interp_evaluate(ip, args[0]));
     } else if (type && type->kind == TYPE_OTHER && braces && nr != 0) {

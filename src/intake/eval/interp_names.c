@@ -276,7 +276,7 @@ void interp_store(struct interp *ip, struct interp_operand *to, struct interp_va
     else if (to->slot)
         interp_assign(ip, to->slot, v);
     else if (!to->memory) /* it is not known where a pointer goes */
-        interp_walk_object(ip, &(struct interp_operand){.v = v});
+        interp_walk_away(ip, &v);
     else if (to->memory && !ip->dry)
         interp_set_cell(ip, to->memory, to->offset, interp_convert(ip, v, to->type));
     to->v = v;

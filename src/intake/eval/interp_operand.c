@@ -181,32 +181,6 @@ static struct interp_operand make_new(struct interp_reader *r)
     return interp_plain((struct interp_value){.kind = VALUE_ADDRESS, .slot = slot});
 }
 
-/* [&](int x) { ... }, at the bracket. */
-static struct interp_operand lambda(struct interp_reader *r)
-{
-    struct decl *fn = arena_alloc(r->ip->arena, sizeof(*fn));
-    unsigned open = interp_now(r)->match + 1, body = open;
-
-    if (open < r->to && tok_is(&r->toks->tok[open], "(") && r->toks->tok[open].match)
-        body = r->toks->tok[open].match + 1;
-    while (body < r->to && !tok_is(&r->toks->tok[body], "{"))
-        body++;
-    if (body >= r->to || !r->toks->tok[body].match) {
-        r->i = r->to;
-        return interp_plain((struct interp_value){0});
-    }
-    *fn = (struct decl){.kind = DECL_FUNCTION,
-        .from = r->i,
-        .open = open,
-        .body = body,
-        .to = r->toks->tok[body].match + 1,
-        .toks = r->toks,
-        .name = ""};
-    r->i = fn->to;
-    return interp_plain((struct interp_value){
-        .kind = VALUE_CODE, .code = fn, .scope = r->ip->frame ? r->ip->frame->vars : NULL});
-}
-
 /* ---- calls ---- */
 
 static unsigned read_args(struct interp_reader *r, unsigned open, struct tok_range *args)
@@ -309,6 +283,8 @@ static struct interp_operand call(
         evaluate_args(r, args, nr, values);
         return called(ip, op, values, nr, variable->v.object, NULL, NULL);
     }
+    if (variable)
+        interp_walk_away(ip, &variable->v);
     const struct decl *self = ip->frame && ip->frame->self
                                   ? interp_type_method(ip, ip->frame->self->type, name, nr)
                                   : NULL;
@@ -316,6 +292,8 @@ static struct interp_operand call(
 
     if (fn && !fn->is_kernel) {
         evaluate_args(r, args, nr, values);
+        if (!self)
+            interp_walk_overloads(ip, fn, values, nr);
         return called(
             ip, fn, values, nr, self ? ip->frame->self : NULL, NULL, bind_angles(r, fn, angle));
     }
@@ -426,6 +404,19 @@ static const struct type *pointed_type(const struct interp_operand *o)
     return type && type->kind == TYPE_POINTER ? type->to : NULL;
 }
 
+/* o[index] of an object, in device code. */
+static struct interp_operand walk_index(
+    struct interp *ip, struct interp_operand *o, struct interp_value index)
+{
+    struct interp_operand arg = interp_plain(index);
+    const struct decl *fn = interp_type_method(ip, o->v.object->type, "operator[]", 1);
+
+    if (fn)
+        return called(ip, fn, &arg, 1, o->v.object, NULL, NULL);
+    interp_walk_away(ip, &o->v);
+    return interp_plain((struct interp_value){0});
+}
+
 static struct interp_operand element(struct interp_reader *r, struct interp_operand o)
 {
     unsigned open = r->i, close = interp_now(r)->match;
@@ -439,8 +430,11 @@ static struct interp_operand element(struct interp_reader *r, struct interp_oper
         return (struct interp_operand){.v = o.v.slot->v, .slot = o.v.slot, .path = o.path};
     if (o.v.kind == VALUE_UNKNOWN && o.slot && !o.slot->type && !r->ip->dry) /* mode[0] = ... */
         o.v = o.slot->v = interp_pointer(interp_memory(r->ip, -1, false), NULL, 0);
-    if (r->ip->walk && (o.memory == r->ip->walk->memory || interp_watched(r->ip, &o.v)))
+    if (r->ip->walk && (o.memory == r->ip->walk->memory || interp_watched(r->ip, &o.v) ||
+                           interp_watched(r->ip, &i)))
         return (struct interp_operand){.memory = r->ip->walk->memory, .type = o.v.type};
+    if (r->ip->walk && o.v.kind == VALUE_OBJECT)
+        return walk_index(r->ip, &o, i);
     if (o.v.kind != VALUE_MEMORY)
         return (struct interp_operand){.path = o.path, .type = pointed_type(&o)};
     unsigned each = interp_sizeof(r->ip, o.v.type);
@@ -499,6 +493,7 @@ static struct interp_operand member_call(
         if (fn)
             return called(r->ip, fn, values, nr, o.v.object, NULL, NULL);
         interp_walk_call(r->ip, member, values, nr);
+        interp_walk_away(r->ip, &o.v);
         return interp_plain((struct interp_value){0});
     }
     if (!o.path || o.v.kind != VALUE_UNKNOWN)
@@ -653,6 +648,23 @@ struct interp_value interp_read(struct interp *ip, struct interp_slot *slot)
     return o.v;
 }
 
+/* Calls a function that is a value, or an object. */
+static struct interp_operand called_value(
+    struct interp *ip, struct interp_value of, struct interp_operand *args, unsigned nr_args)
+{
+    const struct decl *op = of.kind == VALUE_OBJECT
+                                ? interp_type_method(ip, of.object->type, "operator", nr_args)
+                                : NULL;
+
+    if (!ip->dry && of.kind == VALUE_CODE && of.code->body)
+        return called(ip, of.code, args, nr_args, NULL, of.scope, NULL);
+    if (!ip->dry && op)
+        return called(ip, op, args, nr_args, of.object, NULL, NULL);
+    interp_walk_call(ip, "", args, nr_args);
+    interp_walk_away(ip, &of);
+    return interp_plain((struct interp_value){0});
+}
+
 static struct interp_operand postfix(struct interp_reader *r, struct interp_operand o)
 {
     while (interp_step(r->ip)) {
@@ -671,9 +683,7 @@ static struct interp_operand postfix(struct interp_reader *r, struct interp_oper
             unsigned nr = evaluate_args(r, args, read_args(r, r->i, args), values);
 
             r->i = t->match + 1;
-            o = o.v.kind == VALUE_CODE && o.v.code->body && !r->ip->dry
-                    ? called(r->ip, o.v.code, values, nr, NULL, o.v.scope, NULL)
-                    : interp_plain((struct interp_value){0});
+            o = called_value(r->ip, o.v, values, nr);
         } else {
             break;
         }
@@ -706,7 +716,7 @@ static struct interp_operand primary(struct interp_reader *r)
         return o;
     }
     if (tok_is(t, "[") && t->match && t->match < r->to)
-        return lambda(r);
+        return interp_lambda(r);
     if (interp_accept(r, "sizeof"))
         return size_of(r);
     if (is_named_cast(t)) {

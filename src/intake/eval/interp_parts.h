@@ -67,6 +67,10 @@ bool interp_passes_const(const struct interp *ip, const struct decl *fn,
 /* Notes what a method does that is called on an object, a function that is not in the file, or an
  * asm statement in tokens [from, to). Without a walk: nothing. */
 void interp_walk_object(struct interp *ip, const struct interp_operand *o);
+
+/* Notes that a value goes where nothing is known of it: anything may be done with the memory if the
+ * value points there, if only by way of an object or another pointer. */
+void interp_walk_away(struct interp *ip, const struct interp_value *v);
 void interp_walk_call(
     struct interp *ip, const char *name, const struct interp_operand *args, unsigned nr_args);
 void interp_walk_asm(struct interp *ip, const struct toks *toks, unsigned from, unsigned to);
@@ -249,6 +253,14 @@ unsigned interp_sizeof(struct interp *ip, const struct type *type);
  * outside of types); NULL: none. */
 const struct decl *interp_function(
     struct interp *ip, const char *name, unsigned nr_args, unsigned from, unsigned to);
+/* [&](int x) { ... }, at the bracket. */
+struct interp_operand interp_lambda(struct interp_reader *r);
+
+/* A call of fn may mean another function of that name, by the types of what it passes: notes what
+ * these could do with the memory. */
+void interp_walk_overloads(
+    struct interp *ip, const struct decl *fn, const struct interp_operand *args, unsigned nr_args);
+
 /* The n-th function that launches by itself, or what calls it where something does; NULL: there are
  * not so many. */
 const struct decl *interp_launcher(struct interp *ip, unsigned n);

@@ -558,7 +558,7 @@ static unsigned plain_statement(struct interp *ip, const struct toks *toks, unsi
     unsigned name = declaration(ip, toks, i, end, &type, &is_ref);
 
     if (name == i) {
-        interp_operand(ip, (struct tok_range){toks, i, end});
+        interp_evaluate(ip, (struct tok_range){toks, i, end});
         return end + 1;
     }
     const struct type *next = interp_type_of_next(toks, name, type);

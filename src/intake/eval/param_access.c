@@ -52,6 +52,10 @@ static const struct {
 /* Argument n of a function that is not in the file points into the memory. */
 static void pointer_passed(struct interp_walk *w, const char *name, unsigned n)
 {
+    if (strcmp(name, "memcpy_async") == 0) { /* a group may stand before the two pointers */
+        add(w, n > 0, n < 2);
+        return;
+    }
     if (str_starts(name, "atomic") && n == 0) {
         add(w, true, true);
         w->atomics = true;
@@ -72,6 +76,29 @@ static void pointer_passed(struct interp_walk *w, const char *name, unsigned n)
     add(w, true, true);
 }
 
+/* A pointer into the memory can be had from the value. */
+static bool leads_there(const struct interp *ip, const struct interp_value *v, unsigned depth)
+{
+    if (interp_watched(ip, v) || depth == 0)
+        return depth > 0;
+    if (v->kind == VALUE_ADDRESS)
+        return v->slot->element == ip->walk->memory || leads_there(ip, &v->slot->v, depth - 1);
+    if (v->kind == VALUE_MEMORY)
+        return leads_there(ip, &v->memory->fill, depth - 1);
+    for (const struct field *f = v->kind == VALUE_OBJECT ? v->object->fields : NULL; f; f = f->next)
+        if (leads_there(ip, &f->slot.v, depth - 1))
+            return true;
+    return false;
+}
+
+void interp_walk_away(struct interp *ip, const struct interp_value *v)
+{
+    enum { MAX_WAY = 6 };
+
+    if (ip->walk && !ip->dry && leads_there(ip, v, MAX_WAY))
+        add(ip->walk, true, true);
+}
+
 void interp_walk_call(
     struct interp *ip, const char *name, const struct interp_operand *args, unsigned nr)
 {
@@ -83,6 +110,8 @@ void interp_walk_call(
         } else if (args[n].memory == w->memory) { /* an element by value, with few exceptions */
             add(w, true, strstr(name, "swap") || strstr(name, "atomic"));
             w->atomics |= strstr(name, "atomic") != NULL;
+        } else {
+            interp_walk_away(ip, &args[n].v);
         }
     }
 }
@@ -102,7 +131,7 @@ bool interp_passes_const(const struct interp *ip, const struct decl *fn,
 
     for (unsigned n = 0; n < nr && n < nr_args; n++)
         if (interp_watched(ip, &args[n].v)) {
-            if (!params[n].is_const)
+            if (!params[n].is_const || !params[n].is_pointer) /* const T p, with T a pointer */
                 return false;
             any = true;
         }

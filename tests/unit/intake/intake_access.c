@@ -14,6 +14,10 @@
 static const char helpers[] =
     "struct view { float *data; int n; __device__ void set(float v) { data[0] = v; }\n"
     "  __device__ float operator()(int i) { return data[i]; } };\n"
+    "struct list { float *p; __device__ list(float *q) : p(q) {}\n"
+    "  __device__ float &operator[](int i) { return p[i]; }\n"
+    "  __device__ float &operator()(int i, int j) { return p[i + j]; } };\n"
+    "struct one { __device__ void operator()(float &slot) const { slot = 1; } };\n"
     "struct pair { float *a[2]; view inner; };\n"
     "#define FOR_EACH(i, n) for (int i = 0; i < (n); i++)\n"
     "#define AT(p, i) p[(i) * 2]\n"
@@ -21,6 +25,9 @@ static const char helpers[] =
     "__device__ float &at(float *p, int i) { return p[i]; }\n"
     "__device__ float *row(float *p, int i) { if (i) return 0; return p + i; }\n"
     "__device__ void put(float &slot) { slot = 1; }\n"
+    "__device__ float either(const int *p) { return p[0]; }\n"
+    "__device__ void either(float *p) { p[0] = 1; }\n"
+    "template <class T> __device__ void to(const T p) { p[0] = 1; }\n"
     "__device__ float pure(const float *p) { return outside(p); }\n"
     "__device__ void down(float *p, int n) { if (n) down(p, n - 1); p[n] = 0; }\n"
     "template <int n> __device__ void special(float *p);\n"
@@ -92,7 +99,19 @@ static void test_pointers(void **state)
         {"switch (n) { case 1: x[0] = 1; break; default: y[0] = 1; }", "w"},
         {"return; x[0] = 1;", "w"}, {"while (n < 3) { if (n) break; x[n] = 1; }", "w"},
         {"#if OURS\n x[n] = 1;\n#else\n y[0] = x[n];\n#endif\n", "rw"},
-        {"__shared__ float s[32]; s[n] = x[n]; x[n] = s[n ^ 1];", "rw"}};
+        {"__shared__ float s[32]; s[n] = x[n]; x[n] = s[n ^ 1];", "rw"},
+        {"(n ? x[0] : y[0]) = 1;", "w"}, {"float &e = n ? y[0] : x[0]; e = 1;", "w"},
+        {"y[0] = n ? x[0] : y[1];", "r"}, {"list v(x); v[n] = 1;", "w"},
+        {"list v = list(x); v[n] = 1;", "w"}, {"list v{x}; v(n, 1) = 1;", "w"},
+        {"list v{x}; y[0] = v[n];", "r"}, {"list v{x}; outside(&v);", "rw"}, {"outside(&x);", "rw"},
+        {"one()(x[n]);", "w"}, {"either(x);", "rw"}, {"to(x);", "w"},
+        {"auto f = [p = x](int i) { p[i] = 1; }; f(3);", "w"},
+        {"auto f = [&e = x[n]] { e = 1; }; f();", "w"},
+        {"auto f = [e = x[n]] { y[0] = e; }; f();", "r"},
+        {"cuda::atomic_ref<float> a(x[n]); a.fetch_add(1);", "rwa"},
+        {"cuda::std::span<float> s(x, n); s[0] = 1;", "rw"}, {"half h(x[n]); y[0] = h;", "r"},
+        {"cg::memcpy_async(group, x, y, 4);", "rw"}, {"cg::memcpy_async(group, y, x, 4);", "r"},
+        {"n[x] = 1;", "w"}};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
