@@ -108,7 +108,7 @@ const char *capture_like(
     bool ok = false;
 
     if (m->before != NULL) {
-        len = m->bytes;
+        len = nr * elem_bytes(m->elem);
         bytes = malloc(len + 1);
         ok = bytes != NULL && npy_read(m->before, m->elem, bytes, nr, &err);
     } else if (m->sample != NULL) {

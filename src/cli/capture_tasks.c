@@ -203,11 +203,12 @@ static bool read_kernel(struct intake *in, struct arena *arena, const struct opt
         free(files[i]);
     }
     free(files);
-    return there ||
-           err_set(err,
-               "neither %s nor a file beside it has the kernel: it is in another folder, or in a "
-               "library's headers",
-               file_name(path));
+    if (there || !ok) /* what is wrong with the named file is said already */
+        return there;
+    return err_set(err,
+        "neither %s nor a file beside it has the kernel: it is in another folder, or in a "
+        "library's headers",
+        file_name(path));
 }
 
 struct capture_task capture_make_task(struct arena *arena, const struct options *o,

@@ -108,13 +108,12 @@ bool map_code_lists(struct str *out, const char *indent, const struct map_code *
 static bool add_swizzle(struct str *out, const struct map_code *map)
 {
     struct str text = {0};
-    bool ok = true;
 
     if (!map->view->swizzle) {
         str_add(out, "CU_TENSOR_MAP_SWIZZLE_NONE");
         return true;
     }
-    ok = map->write(map->context, map->view->swizzle, &text);
+    const bool ok = map->write(map->context, map->view->swizzle, &text);
     char *end;
     long bytes = strtol(str_text(&text), &end, 10);
 

@@ -12,6 +12,7 @@
 #include "propose/rewrite/attention.h"
 
 #include "propose/rewrite/contraction_code.h"
+#include "propose/rewrite/kernel_text.h"
 
 #include <string.h>
 
@@ -33,29 +34,16 @@ static unsigned row_floats(const struct attention_writer *w)
     return w->parts * w->head / 2 + 4;
 }
 
-/* Add text in which $name stands for a name that the source does not have, $HEAD, $SPAN, $PARTS and
- * $PITCH for numbers. */
-static void put(struct attention_writer *w, struct str *to, const char *text)
+/* Add a piece, in which $HEAD, $SPAN, $PARTS and $PITCH are numbers. */
+static void put(struct attention_writer *w, struct str *to, const char *piece)
 {
-    for (const char *dollar; (dollar = strchr(text, '$'));) {
-        size_t len = 0;
-        while (str_word_char(dollar[1 + len]))
-            len++;
-        const char *name = arena_strndup(w->arena, dollar + 1, len);
-        str_add_n(to, text, (size_t)(dollar - text));
-        if (!strcmp(name, "HEAD"))
-            str_addf(to, "%u", w->head);
-        else if (!strcmp(name, "SPAN"))
-            str_addf(to, "%u", w->head < 64 ? w->head / 2 : 32);
-        else if (!strcmp(name, "PARTS"))
-            str_addf(to, "%u", w->parts);
-        else if (!strcmp(name, "PITCH"))
-            str_addf(to, "%u", row_floats(w));
-        else
-            str_add(to, tree_fresh(w->tree, name));
-        text = dollar + 1 + len;
-    }
-    str_add(to, text);
+    const unsigned span = w->head < 64 ? w->head / 2 : 32;
+    const struct kernel_word words[] = {{"HEAD", arena_printf(w->arena, "%u", w->head)},
+        {"SPAN", arena_printf(w->arena, "%u", span)},
+        {"PARTS", arena_printf(w->arena, "%u", w->parts)},
+        {"PITCH", arena_printf(w->arena, "%u", row_floats(w))}, {"T", "float"}, {"BITS", "bf16"},
+        {NULL, NULL}};
+    kernel_text_add(to, w->arena, w->tree, words, piece);
 }
 
 static const char *put_text(struct attention_writer *w, const char *text)
@@ -144,35 +132,7 @@ static void write_helpers(struct attention_writer *w)
         "        *(uint4 *)(to + part * ($HEAD / 2)) = parts;\n"
         "    }\n"
         "}\n\n");
-    static const char *const loads[][2] = {{"$load_four", ""}, {"$load_four_turned", ".trans"}};
-    for (unsigned i = 0; i < 2; i++) {
-        put(w, &w->out,
-            arena_printf(w->arena,
-                "static __device__ __forceinline__ void %s(unsigned *to, const float *from)\n"
-                "{\n"
-                "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4%s.shared.b16 {%%0, %%1, %%2, "
-                "%%3}, [%%4];\"\n"
-                "        : \"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3])\n"
-                "        : \"r\"((unsigned)__cvta_generic_to_shared(from)) : \"memory\");\n"
-                "}\n\n",
-                loads[i][0], loads[i][1]));
-    }
-    put(w, &w->out,
-        "static __device__ __forceinline__ void $add_product(float *c, const unsigned *a, const "
-        "unsigned *b)\n"
-        "{\n"
-        "    asm(\"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, \"\n"
-        "        \"{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
-        "        : \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3])\n"
-        "        : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), "
-        "\"r\"(b[1]));\n"
-        "}\n\n"
-        "static __device__ __forceinline__ float $exp2_fast(float x)\n"
-        "{\n"
-        "    float y;\n"
-        "    asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));\n"
-        "    return y;\n"
-        "}\n\n");
+    put(w, &w->out, kernel_text_fragments);
 }
 
 /* What is loaded to a tile: its rows are along one variable, what follows in a row is along the

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
+#include "propose/rewrite/kernel_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,69 +23,27 @@ struct flash_writer {
     bool scale_first;   /* by the scale alone, before the largest is taken */
 };
 
-/* Add text in which $name stands for a name that the source does not have; $T, $D, $BITS and
- * $FACTOR for the type of elements, the columns, "bf16" or "f16", and what makes a score an
- * exponent. */
-static void put(struct flash_writer *w, const char *text)
+/* Add a piece, in which $T, $D, $BITS and $PACKED, and $FACTOR are the type of elements, the
+ * columns, "bf16" or "f16" and two of these, and what makes a score an exponent. */
+static void put(struct flash_writer *w, const char *piece)
 {
     struct arena *arena = w->f->in->arena;
-    for (const char *dollar; (dollar = strchr(text, '$'));) {
-        size_t len = 0;
-        while (str_word_char(dollar[1 + len]))
-            len++;
-        const char *name = arena_strndup(arena, dollar + 1, len);
-        str_add_n(&w->out, text, (size_t)(dollar - text));
-        if (!strcmp(name, "T"))
-            str_add(&w->out, w->type);
-        else if (!strcmp(name, "D"))
-            str_addf(&w->out, "%d", (int)w->f->columns);
-        else if (!strcmp(name, "BITS"))
-            str_add(&w->out, w->f->scalar == SCALAR_F16 ? "f16" : "bf16");
-        else if (!strcmp(name, "PACKED"))
-            str_add(&w->out, w->f->scalar == SCALAR_F16 ? "f16x2" : "bf16x2");
-        else if (!strcmp(name, "FACTOR"))
-            str_add(&w->out, w->factor);
-        else
-            str_add(&w->out, tree_fresh(w->tree, name));
-        text = dollar + 1 + len;
-    }
-    str_add(&w->out, text);
+    const bool is_half = w->f->scalar == SCALAR_F16;
+    const struct kernel_word words[] = {{"T", w->type},
+        {"D", arena_printf(arena, "%d", (int)w->f->columns)}, {"BITS", is_half ? "f16" : "bf16"},
+        {"PACKED", is_half ? "f16x2" : "bf16x2"}, {"FACTOR", w->factor}, {NULL, NULL}};
+    kernel_text_add(&w->out, arena, w->tree, words, piece);
 }
 
 static void write_helpers(struct flash_writer *w)
 {
-    static const char *const loads[][2] = {{"$load_four", ""}, {"$load_four_turned", ".trans"}};
-    for (unsigned i = 0; i < 2; i++)
-        put(w, arena_printf(w->f->in->arena,
-                   "static __device__ __forceinline__ void %s(unsigned *to, const $T *from)\n"
-                   "{\n"
-                   "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4%s.shared.b16 {%%0, %%1, %%2, "
-                   "%%3}, [%%4];\"\n"
-                   "        : \"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3])\n"
-                   "        : \"r\"((unsigned)__cvta_generic_to_shared(from)) : \"memory\");\n"
-                   "}\n\n",
-                   loads[i][0], loads[i][1]));
+    put(w, kernel_text_fragments);
     put(w,
-        "static __device__ __forceinline__ void $add_product(float *c, const unsigned *a, const "
-        "unsigned *b)\n"
-        "{\n"
-        "    asm(\"mma.sync.aligned.m16n8k16.row.col.f32.$BITS.$BITS.f32 {%0, %1, %2, %3}, \"\n"
-        "        \"{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
-        "        : \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3])\n"
-        "        : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), "
-        "\"r\"(b[1]));\n"
-        "}\n\n"
         "static __device__ __forceinline__ unsigned $pack(float x, float y)\n"
         "{\n"
         "    unsigned both;\n"
         "    asm(\"cvt.rn.$PACKED.f32 %0, %1, %2;\" : \"=r\"(both) : \"f\"(y), \"f\"(x));\n"
         "    return both;\n"
-        "}\n\n"
-        "static __device__ __forceinline__ float $exp2_fast(float x)\n"
-        "{\n"
-        "    float y;\n"
-        "    asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));\n"
-        "    return y;\n"
         "}\n\n"
         "/* Eight neighbours, or zeros. */\n"
         "static __device__ __forceinline__ void $fetch($T *to, const $T *from, bool inside)\n"

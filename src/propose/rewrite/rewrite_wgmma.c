@@ -75,10 +75,10 @@ static bool may_be_ragged(const struct contraction *c, const struct task_array *
     return task_assumes(task, &other);
 }
 
-/* Whether an expression has the same value as the matrix's row length, at all given sizes, and that
- * length is whole pieces of 16 bytes. Derived sizes keep what divides all given ones. */
-static bool is_row_length(
-    const struct contraction *c, const struct task_array *matrix, const char *text, int piece)
+/* Whether an expression has the value of an extent, which is a multiple of `piece`, at all given
+ * sizes. */
+static bool is_extent(
+    const struct contraction *c, const struct expr *extent, const char *text, int piece)
 {
     const struct task *task = c->in->task;
     struct err err = {0};
@@ -86,13 +86,12 @@ static bool is_row_length(
     for (unsigned i = 0; expr && i <= task->nr_checks; i++) {
         const struct shape *shape = i < task->nr_checks ? &task->checks[i] : &task->timed;
         const struct env env = plan_env(c->in->arena, c->in->plan, shape);
-        int64_t value, length;
-        if (!expr_eval(expr, &env, &value, &err) ||
-            !expr_eval(matrix->dims[1], &env, &length, &err) || value != length ||
-            length % piece != 0)
+        int64_t value, wanted;
+        if (!expr_eval(expr, &env, &value, &err) || !expr_eval(extent, &env, &wanted, &err) ||
+            value != wanted || wanted % piece != 0)
             return false;
     }
-    return expr != NULL && !may_be_ragged(c, matrix, piece);
+    return expr != NULL;
 }
 
 /* The launch's argument for the parameter of that name; NULL: no such parameter. */
@@ -104,23 +103,6 @@ static const char *argument(
             return launch_line_argument(
                 line, c->form.function, function_param(c->form.function, i));
     return NULL;
-}
-
-/* Whether an expression has the value of an extent at all given sizes. */
-static bool is_extent(const struct contraction *c, const struct expr *extent, const char *text)
-{
-    const struct task *task = c->in->task;
-    struct err err = {0};
-    const struct expr *expr = expr_parse(c->in->arena, text, strlen(text), &err);
-    for (unsigned i = 0; expr && i <= task->nr_checks; i++) {
-        const struct shape *shape = i < task->nr_checks ? &task->checks[i] : &task->timed;
-        const struct env env = plan_env(c->in->arena, c->in->plan, shape);
-        int64_t value, wanted;
-        if (!expr_eval(expr, &env, &value, &err) || !expr_eval(extent, &env, &wanted, &err) ||
-            value != wanted)
-            return false;
-    }
-    return expr != NULL;
 }
 
 /* Whether the operand is element (row, k) of a whole matrix of the task, row * K + k, which the
@@ -149,11 +131,12 @@ static bool is_matrix(const struct wgmma_writer *w, const struct contraction_ope
     const struct node *end = node_strip(c->loop.bound);
     const char *bound =
         end->kind == NODE_NAME ? launch_line_argument(line, c->form.function, end->decl) : NULL;
+    const int piece = tile_k(w) / 8; /* values in 16 bytes */
     *param = (unsigned)at;
     return uses == 1 && matrix && matrix->nr_dims == 2 && !matrix->is_symbol &&
            !strcmp(line->args[at], matrix->name) && length && bound &&
-           is_row_length(c, matrix, length, tile_k(w) / 8) &&
-           (across ? is_extent(c, matrix->dims[0], bound) : is_extent(c, matrix->dims[1], bound));
+           is_extent(c, matrix->dims[1], length, piece) && !may_be_ragged(c, matrix, piece) &&
+           is_extent(c, matrix->dims[across ? 0 : 1], bound, 1);
 }
 
 static bool read_matrices(struct wgmma_writer *w, struct launch_line *line, const char **why)
