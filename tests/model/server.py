@@ -264,6 +264,7 @@ def spoil(data):
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     state = None
+    running = False
 
     def log_message(self, *_args):
         pass
@@ -285,6 +286,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                  "path": self.path, "key": body["@key"] != "none", "kept_waiting_s": 0,
                  "body": {name: value for name, value in body.items() if name != "@key"}}
         self.entry = entry
+        self.running = True
         with state.lock:
             state.nr_running += 1
             state.most_running = max(state.most_running, state.nr_running)
@@ -294,12 +296,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
         except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
             self.close_connection = True
         finally:
+            self.end_waits()
             with state.lock:
-                state.nr_running -= 1
                 entry["ended"] = time.monotonic()
                 if state.args.log:
                     with open(state.args.log, "a", encoding="utf-8") as file:
                         file.write(json.dumps(entry) + "\n")
+
+    def end_waits(self):
+        """A request counts as running until what is left of its answer is sent without a wait. The
+        client may ask again as soon as it has read that, before this thread runs once more."""
+        with self.state.lock:
+            self.state.nr_running -= self.running
+            self.running = False
 
     def keep_waiting(self):
         began = time.monotonic()
@@ -308,7 +317,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     # ---- ways to answer ----
 
-    def send_whole(self, status, data, kind="application/json", headers=(), declared=None):
+    def send_whole(self, status, data, kind="application/json", headers=(), declared=None,
+                   more=False):
+        if not more:
+            self.end_waits()
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data) if declared is None else declared))
@@ -326,6 +338,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def hang_up(self):
+        self.end_waits()
         self.close_connection = True
         self.wfile.flush()
         self.connection.close()
@@ -341,7 +354,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if at == max(1, len(events) // 2):
                 if fault == "stall":
                     self.keep_waiting()
-                elif fault == "cut":
+                self.end_waits()
+                if fault == "cut":
                     return self.hang_up()
                 elif fault == "truncated":
                     break
@@ -398,9 +412,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_whole(200, data[:len(data) // 2], declared=len(data))
             return self.hang_up()
         if fault == "stall":
-            self.send_whole(200, data[:len(data) // 2], declared=len(data))
+            self.send_whole(200, data[:len(data) // 2], declared=len(data), more=True)
             self.wfile.flush()
             self.keep_waiting()
+            self.end_waits()
             return self.wfile.write(data[len(data) // 2:])
         return self.send_whole(200, data)
 
