@@ -80,7 +80,7 @@ static bool add_list(struct str *out, const char *indent, const struct map_code 
     str_addf(out, "%sconst int64_t %s_%s[] = {", indent, map->name, what);
     for (unsigned i = 0; ok && i < nr; i++) {
         str_add(out, i ? ", " : "");
-        str_add(out, each > 1 ? "(" : "");
+        str_add(out, each > 1 ? "(int64_t)(" : "");
         ok = map->write(map->context, values[reversed ? nr - 1 - i : i], out);
         if (each > 1)
             str_addf(out, ") * %u", each);

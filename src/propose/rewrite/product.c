@@ -65,7 +65,7 @@ bool product_read(struct product *p, const struct contraction *c, const char **w
         return *why = "the operands are not both f16, both bf16 or both f32", false;
     if (strcmp(p->a->type, "float") != 0 || strcmp(p->b->type, "float") != 0)
         return *why = "the products are rounded to 16 bits", false;
-    p->type = p->eight                  ? p->eight
+    p->type = p->eight                  ? node_base(a)->type.base
               : p->scalar == SCALAR_F16 ? "half"
               : p->scalar == SCALAR_F32 ? "float"
                                         : "__nv_bfloat16";

@@ -9,7 +9,7 @@
 struct product {
     const struct contraction_operand *a, *b; /* along y, along x */
     enum scalar scalar;                      /* of the elements of both: F16, BF16 or F32 */
-    const char *type;                        /* "half" */
+    const char *type;                        /* "half"; of 8-bit floats "__nv_fp8_e4m3" */
     const char *eight; /* of 8-bit floats "e4m3" or "e5m2", and scalar is OTHER; else NULL */
 };
 

@@ -418,6 +418,9 @@ static bool body_fits(struct coarsening *c)
             return refuse(c, "it uses shared memory");
         if (n->kind == NODE_CALL && !call_is_pure(n->name) && !call_is_atomic(n->name))
             return refuse(c, "it calls functions with effects of their own");
+        const struct node *to = node_is_change(n) ? node_strip(n->child) : NULL;
+        if (to && to->kind == NODE_NAME && to->decl && to->decl->type.is_reference)
+            return refuse(c, "it stores through a reference");
         if (n->kind == NODE_RETURN && node_enclosing(n, NODE_FOR))
             return refuse(c, "it returns early");
         if (n->kind == NODE_SWITCH || n->kind == NODE_OTHER)

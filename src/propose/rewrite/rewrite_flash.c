@@ -66,7 +66,7 @@ static bool is_local_floats(const struct node *n)
            n->type.dims[0] <= MAX_COLUMNS && n->type.dims[0] % STEP == 0;
 }
 
-/* An element of a matrix of 16-bit floats, along d in memory. */
+/* An element of a matrix of 16-bit floats, along d in memory, whose place is not itself loaded. */
 static bool read_load(
     struct flash *f, struct node *n, const struct node *column, struct flash_load *to)
 {
@@ -81,6 +81,9 @@ static bool read_load(
         affine_coefficient(&index, column->name, &step) != COEFFICIENT_CONSTANT || step != 1 ||
         (f->scalar != SCALAR_OTHER && f->scalar != load->type.scalar))
         return false;
+    for (const struct node *inner = load; (inner = node_next(load, inner));)
+        if (node_is_load(inner))
+            return false;
     f->scalar = load->type.scalar;
     *to = (struct flash_load){load, column};
     return true;

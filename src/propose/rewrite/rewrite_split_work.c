@@ -130,8 +130,9 @@ static int choose_parts(struct split_loop *s)
     for (unsigned i = 0; tune && i < tune->nr_choices; i++)
         narrow = narrow || tune->choices[i] == 32;
     for (unsigned l = 0; l < s->in->plan->nr_launches; l++)
-        narrow = narrow && (rewrite_kernel(s->in, l) != s->form.function ||
-                               (rewrite_grid(s->in, l, grid) && grid[0] * grid[1] * grid[2] < 132));
+        narrow = narrow &&
+                 (rewrite_kernel(s->in, l) != s->form.function ||
+                     (rewrite_grid(s->in, l, grid) && (uint64_t)grid[0] * grid[1] * grid[2] < 132));
     return narrow && pragma_set_tune(s->in, &s->out->edits, s->block, 32) ? 32 : 8;
 }
 

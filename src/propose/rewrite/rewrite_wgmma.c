@@ -294,13 +294,14 @@ static void write_loop(struct wgmma_writer *w)
                           : ""),
             !w->across),
         w->product.eight ? arena_printf(w->arena, "%s > 0", k) : NULL, "            ");
+    str_addf(
+        s, "%s}\n%sasm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n", in, in);
+    wgmma_wait(&code, 0, w->i, in);
     str_addf(s,
-        "%s}\n%sasm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
-        "%sasm volatile(\"wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\n"
         "%sif (threadIdx.x %% 128 == 0)\n%s    asm volatile(\"mbarrier.arrive.shared::cta.b64 _, "
         "[%%0];\""
         " :: \"r\"(%s + 8 * %s) : \"memory\");\n",
-        in, in, in, in, in, w->empty, w->stage);
+        in, in, w->empty, w->stage);
     if (w->product.eight)
         str_addf(s,
             "%s#pragma unroll\n%sfor (int %s = 0; %s < %u; %s++)\n%s    %s[%s] += %s[%s];\n", in,
@@ -420,17 +421,23 @@ bool rewrite_wgmma(const struct rewrite_in *in, unsigned variant, struct rewrite
 {
     struct node *function;
     struct contraction *c = arena_alloc(in->arena, sizeof *c);
-    struct wgmma_writer w = {.c = c, .arena = in->arena, .columns = widths[variant % NR_WIDTHS]};
+    struct wgmma_writer w = {.c = c, .arena = in->arena};
     const char *why = NULL;
     struct launch_lines lines;
-    const bool other_way = variant / NR_WIDTHS % 2; /* of the two that bring B across k */
+    unsigned width = variant % NR_WIDTHS;
+    bool other_way = variant / NR_WIDTHS % 2; /* of two: see below */
     if (rewrite_nth_kernel(in, variant / (2 * NR_WIDTHS), &function) < 0)
         return rewrite_refuse(in, out, "no kernel that is a product of matrices");
     out->more = true;
     if (!contraction_read(c, in, function, &why) || !product_read(&w.product, c, &why))
         return rewrite_refuse(in, out, "%s: %s", function->name, why);
-    if (w.product.eight)
-        w.columns = widths_of_eight[variant % NR_WIDTHS];
+    if (w.product.eight) { /* by turns: as halves, by the unit of 8 bits */
+        other_way = variant % 2;
+        width = variant / 2 % NR_WIDTHS;
+    }
+    w.columns = (w.product.eight ? widths_of_eight : widths)[width];
+    if (w.product.eight && !other_way)
+        return wgmma_tiles(c, &w.product, width, "it sums halves", out);
     if (w.product.eight && !(in->task->has_tolerance && in->task->tolerance.rel >= 0x1p-8))
         return rewrite_refuse(
             in, out, "%s: the tolerance has no room for sums of 13 bits", function->name);
@@ -439,14 +446,16 @@ bool rewrite_wgmma(const struct rewrite_in *in, unsigned variant, struct rewrite
     if (lines.nr != 1)
         return rewrite_refuse(in, out, "%s is launched more than once", function->name);
     bool copies = read_matrices(&w, &lines.items[0], &why);
-    if (other_way && !(copies && w.across))
+    if (w.product.eight && !copies)
+        return rewrite_refuse(in, out, "%s: %s", function->name, why);
+    if (!w.product.eight && other_way && !(copies && w.across))
         return rewrite_refuse(in, out, "%s: there is one way to bring its tiles", function->name);
     if (copies && w.across && has_many_tiles(c, &lines.items[0]) == other_way) {
         copies = false;
         why = "threads bring smaller tiles";
     }
     if (!copies)
-        return wgmma_tiles(c, &w.product, variant % NR_WIDTHS, why, out);
+        return wgmma_tiles(c, &w.product, width, why, out);
     if (!write_kernel(&w, &lines.items[0], out))
         return false;
     return rewrite_done(in, out, "warpgroups multiply 128x%u tiles that tensor copies bring, in %s",

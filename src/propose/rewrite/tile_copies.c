@@ -24,7 +24,7 @@ void tile_copies_begin(
     t->a = p->a;
     t->b = p->b;
     t->type = p->type;
-    t->bytes = p->scalar == SCALAR_F32 ? 4 : 2;
+    t->bytes = p->eight ? 1 : p->scalar == SCALAR_F32 ? 4 : 2;
     t->run = 16 / t->bytes;
 }
 
@@ -77,9 +77,11 @@ const char *tile_run(const struct tile_copies *t, const struct contraction_opera
     return tile_by_k(o) ? t->bk : size_of(t, o);
 }
 
-/* A row with what pads it against bank conflicts. */
+/* A row with what pads it against bank conflicts. Bytes are read as they lie. */
 const char *tile_pitch(const struct tile_copies *t, const struct contraction_operand *o)
 {
+    if (t->bytes == 1)
+        return tile_run(t, o);
     return arena_printf(t->arena, "%s + %d", tile_run(t, o), t->bytes == 4 && tile_by_k(o) ? 4 : 8);
 }
 

@@ -13,7 +13,7 @@ struct tile_copies {
     struct arena *arena;
     struct str *out;
     const struct contraction_operand *a, *b; /* along y, along x */
-    const char *type;                        /* of an element: "half" */
+    const char *type;                        /* of an element: "half", "__nv_fp8_e4m3" */
     unsigned bytes;                          /* of an element */
     unsigned run;                            /* elements of 16 bytes */
     const char *bm, *bn, *bk, *stages; /* rows and columns of a block, k of a tile: constants */

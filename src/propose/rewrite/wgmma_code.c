@@ -41,6 +41,17 @@ void wgmma_product(const struct wgmma_code *w, const char *left, const char *rig
     str_add(s, ");\n");
 }
 
+void wgmma_wait(const struct wgmma_code *w, unsigned more, const char *i, const char *in)
+{
+    str_addf(w->out, "%sasm volatile(\"wgmma.wait_group.sync.aligned %u;\" ::: \"memory\");\n", in,
+        more);
+    if (!more)
+        str_addf(w->out,
+            "%s#pragma unroll\n%sfor (int %s = 0; %s < %u; %s++)\n"
+            "%s    asm volatile(\"\" : \"+f\"(%s[%s]) :: \"memory\");\n",
+            in, in, i, i, w->columns / 2, i, in, w->sums, i);
+}
+
 void wgmma_put_sums(const struct wgmma_code *w, const struct wgmma_patch *p)
 {
     str_addf(w->out,

@@ -33,6 +33,10 @@ enum { WGMMA_STEP_BY_K = 32 / 16, WGMMA_STEP_ACROSS = 16 * WGMMA_ROW_BYTES / 16 
 void wgmma_product(const struct wgmma_code *w, const char *left, const char *right,
     const char *keep, const char *indent);
 
+/* Write: no product is under way but the last `more`. 0: the sums pass through statements behind
+ * the wait, so that the compiler uses none of them before. `i` is a free variable. */
+void wgmma_wait(const struct wgmma_code *w, unsigned more, const char *i, const char *indent);
+
 /* Write: a thread's sums to `patch`, rows of `pitch` floats, where the thread's warp has 16 rows
  * (the layout: PTX ISA 9.0, 9.7.15.5.1). The names are free variables. */
 struct wgmma_patch {

@@ -1,10 +1,12 @@
 /* wgmma for products whose operands no tensor copy can bring: rows that are no whole pieces of 16
- * bytes at some size, operands along either axis, windows of a convolution in 16 bits, floats.
- * Threads copy tiles (tile_copies), a warpgroup multiplies 64 rows of A with all columns of the
- * block's B, while the copies of later tiles and, for floats, the work on the next one go on.
+ * bytes at some size, operands along either axis, windows of a convolution in 16 bits, 8-bit
+ * floats whose sums need more than the unit's 13 bits, floats. Threads copy tiles (tile_copies), a
+ * warpgroup multiplies 64 rows of A with all columns of the block's B, while the copies of later
+ * tiles and, for floats, the work on the next one go on.
  *
- * A float is taken apart into two tf32 on its way from the copied tile to the ones that wgmma
- * reads, by warps of their own, and three of the four products of parts are summed (the scheme:
+ * Warps of their own convert an 8-bit float to f16, which is exact, on its way from the copied tile
+ * to the ones that wgmma reads. In the same way a float is taken apart into two tf32, and three of
+ * the four products of parts are summed (the scheme:
  * Ootomo and Yokota, IJHPCA 2022). The upper part is rounded to nearest, so that the lower one is
  * under 2^-11: the product left out, and what tensor cores do not read of lower parts, are under
  * 2^-20 of a product together. Tensor cores round sums towards zero: each tile's products are
@@ -32,10 +34,12 @@ struct tiles_writer {
     struct tile_copies t;
     struct wgmma_code code;
     bool parts;        /* floats, taken apart */
+    bool converts;     /* floats, or 8-bit floats: wgmma reads other tiles than those copied */
+    const char *eight; /* of 8-bit floats "e4m3" or "e5m2"; else NULL */
     const char *split; /* tuning parameter */
     const char *tiles, *tiles_at, *nr_threads, *rank, *share, *group, *sums, *fresh, *j, *patch,
-        *lane, *left, *right, *shared, *high;
-    struct str out;
+        *lane, *left, *right, *shared, *high, *halves;
+    struct str out, before; /* the kernel's body; what stands before the kernel */
 };
 
 /* A named barrier: some threads of the block arrive, or wait for `nr` to arrive. */
@@ -56,23 +60,26 @@ static void begin(struct tiles_writer *w, const struct product *p, unsigned colu
         {&w->tiles, "tiles"}, {&w->tiles_at, "tiles_at"}, {&w->nr_threads, "NR_THREADS"},
         {&w->rank, "rank"}, {&w->share, "share"}, {&w->group, "warpgroup"}, {&w->sums, "sums"},
         {&w->fresh, "fresh"}, {&w->j, "j"}, {&w->patch, "patch"}, {&w->lane, "lane"},
-        {&w->left, "left"}, {&w->right, "right"}, {&w->shared, "shared"}, {&w->high, "high"}};
+        {&w->left, "left"}, {&w->right, "right"}, {&w->shared, "shared"}, {&w->high, "high"},
+        {&w->halves, "to_halves"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         *names[i].name = tree_fresh(tree, names[i].base);
     w->parts = p->scalar == SCALAR_F32;
+    w->eight = p->eight;
+    w->converts = w->parts || w->eight;
     tile_copies_begin(&w->t, w->c, p, &w->out);
     w->t.bn = arena_printf(w->arena, "%u", columns);
     w->t.bk = w->parts ? "32" : "64";
-    w->t.threads = w->parts ? "128" : w->nr_threads;
-    w->t.barrier = w->parts ? barrier(w, "sync", "1", "128") : "__syncthreads();";
-    w->t.swizzled = !w->parts;
+    w->t.threads = w->converts ? "128" : w->nr_threads;
+    w->t.barrier = w->converts ? barrier(w, "sync", "1", "128") : "__syncthreads();";
+    w->t.swizzled = !w->converts;
     w->t.whole_rows = true;
-    w->t.lag = w->parts ? 1 : 2;
+    w->t.lag = w->converts ? 1 : 2;
     w->code = (struct wgmma_code){.arena = w->arena,
         .out = &w->out,
-        .type = w->parts                  ? "tf32"
-                : p->scalar == SCALAR_F16 ? "f16"
-                                          : "bf16",
+        .type = w->parts                              ? "tf32"
+                : w->eight || p->scalar == SCALAR_F16 ? "f16"
+                                                      : "bf16",
         .columns = columns,
         .sums = w->parts ? w->fresh : w->sums,
         .a_by_k = w->parts || tile_by_k(p->a),
@@ -88,7 +95,7 @@ static const char *stage_bytes(const struct tiles_writer *w)
 
 static const char *all_bytes(const struct tiles_writer *w)
 {
-    if (!w->parts)
+    if (!w->converts)
         return arena_printf(w->arena, "%s * %s", w->t.stages, stage_bytes(w));
     return arena_printf(w->arena, "2 * %s + %s + %s", stage_bytes(w), tile_bytes(&w->t, w->t.a),
         tile_bytes(&w->t, w->t.b));
@@ -112,15 +119,15 @@ static void write_head(struct tiles_writer *w)
         "{\n    extern __shared__ __align__(1024) unsigned char %s[];\n"
         "    const unsigned %s = (unsigned)__cvta_generic_to_shared(%s);\n"
         "    const int %s = 2 * %s, %s = threadIdx.y / 4%s, %s = %s %% %s;\n",
-        w->tiles, w->tiles_at, w->tiles, w->nr_threads, t->bm, w->group, w->parts ? " - 1" : "",
+        w->tiles, w->tiles_at, w->tiles, w->nr_threads, t->bm, w->group, w->converts ? " - 1" : "",
         w->rank, block, w->split);
     for (unsigned i = 0; i < 2; i++) {
         const struct contraction_operand *o = i ? t->b : t->a;
         const char *rows = tile_rows(t, o), *pitch = tile_pitch(t, o);
-        if (w->parts)
-            str_addf(s, "    float (*%s)[%s][%s] = (float (*)[%s][%s])(%s + 2 * %s%s%s);\n",
-                o->tile, rows, pitch, rows, pitch, w->tiles, stage_bytes(w), i ? " + " : "",
-                i ? tile_bytes(t, t->a) : "");
+        if (w->converts)
+            str_addf(s, "    %s (*%s)[%s][%s] = (%s (*)[%s][%s])(%s + 2 * %s%s%s);\n", t->type,
+                o->tile, rows, pitch, t->type, rows, pitch, w->tiles, stage_bytes(w),
+                i ? " + " : "", i ? tile_bytes(t, t->a) : "");
         else
             str_addf(s, "    %s *%s = (%s *)%s%s;\n", t->type, o->tile, t->type, w->tiles,
                 i ? arena_printf(w->arena, " + %s * %d", t->bm, WGMMA_TILE_K) : "");
@@ -152,6 +159,43 @@ static void write_share(struct tiles_writer *w)
 }
 
 /* --- the computation with a tile --- */
+
+/* Write the way of an operand's 8-bit floats into halves, sixteen of a row at a time. */
+static void write_halves(struct tiles_writer *w, const struct contraction_operand *o)
+{
+    const struct tile_copies *t = &w->t;
+    struct str *s = &w->out;
+    const char *in = "                ", *rows = tile_rows(t, o), *run = tile_run(t, o);
+    str_addf(s,
+        "            #pragma unroll\n"
+        "            for (int %s = 0; %s < %s * %s / 16; %s += %s) {\n"
+        "%sconst int %s = (%s + %s) %% (%s / 16) * 16, %s = (%s + %s) / (%s / 16);\n"
+        "%sconst uint4 %s = *(const uint4 *)&%s[%s][%s][%s];\n",
+        t->i, t->i, rows, run, t->i, t->threads, in, t->kk, t->i, t->thread, run, t->at, t->i,
+        t->thread, run, in, t->value, o->tile, t->from, t->at, t->kk);
+    str_addf(s, "%s__half *%s = (__half *)(%s%s);\n", in, t->to, w->shared,
+        o == t->b ? arena_printf(w->arena, " + %s * %d", t->bm, WGMMA_ROW_BYTES) : "");
+    for (unsigned i = 0; i < 2; i++) {
+        const char *fast = i ? arena_printf(w->arena, "(%s + 8)", t->kk) : t->kk;
+        str_addf(s, "%s*(uint4 *)(%s + %s) = make_uint4(", in, t->to,
+            tile_swizzled_place(w->arena, rows, fast, t->at));
+        for (unsigned k = 0; k < 4; k++)
+            str_addf(s, "%s%s(%s.%c%s)%s", k % 2 ? "" : arena_printf(w->arena, "\n%s    ", in),
+                w->halves, t->value, "xyzw"[2 * i + k / 2], k % 2 ? " >> 16" : "",
+                k < 3 ? ", " : ");\n");
+    }
+    str_add(s, "            }\n");
+}
+
+/* Write the function that makes two halves of two 8-bit floats. */
+static void write_halves_function(struct tiles_writer *w)
+{
+    str_addf(&w->before,
+        "static __device__ __forceinline__ unsigned %s(unsigned two)\n{\n    unsigned halves;\n"
+        "    asm(\"cvt.rn.f16x2.%sx2 %%0, %%1;\" : \"=r\"(halves) : \"h\"((unsigned short)two));\n"
+        "    return halves;\n}\n\n",
+        w->halves, w->eight);
+}
 
 /* Write the way of an operand's floats into parts, in rows of k, four values of k at a time. */
 static void write_parts(struct tiles_writer *w, const struct contraction_operand *o)
@@ -195,18 +239,6 @@ static void write_parts(struct tiles_writer *w, const struct contraction_operand
     str_add(s, "            }\n");
 }
 
-/* Write: no product is under way but the last `more`, and the compiler knows that sums changed. */
-static void write_wait(struct tiles_writer *w, unsigned more, const char *in)
-{
-    str_addf(&w->out, "%sasm volatile(\"wgmma.wait_group.sync.aligned %u;\" ::: \"memory\");\n", in,
-        more);
-    if (!more)
-        str_addf(&w->out,
-            "%s#pragma unroll\n%sfor (int %s = 0; %s < %u; %s++)\n"
-            "%s    asm volatile(\"\" : \"+f\"(%s[%s]) :: \"memory\");\n",
-            in, in, w->j, w->j, w->code.columns / 2, w->j, in, w->code.sums, w->j);
-}
-
 static void write_addition(struct tiles_writer *w, const char *in)
 {
     str_addf(&w->out,
@@ -229,7 +261,7 @@ static void write_products(struct tiles_writer *w)
     struct arena *a = w->arena;
     const char *in = "            ", *j = w->j;
     str_addf(s, "%sconst unsigned %s = %s + (%s) * (%s);\n", in, t->to, w->tiles_at,
-        w->parts ? arena_printf(a, "%s & 1", t->tile) : t->from, stage_bytes(w));
+        w->converts ? arena_printf(a, "%s & 1", t->tile) : t->from, stage_bytes(w));
     str_addf(s, "%sconst unsigned long long %s = %s,\n%s    %s = %s;\n", in, w->left,
         wgmma_descriptor(a,
             arena_printf(a, "(%s + %s * %d)", t->to, w->group, WGMMA_GROUP_ROWS * WGMMA_ROW_BYTES),
@@ -263,15 +295,15 @@ static void write_loop(struct tiles_writer *w)
     write_share(w);
     tile_copies_loop(&w->t, fence);
     write_products(w);
-    write_wait(w, 1, "            ");
+    wgmma_wait(&w->code, 1, w->j, "            ");
     tile_copies_loop_end(&w->t);
-    write_wait(w, 0, "    ");
+    wgmma_wait(&w->code, 0, w->j, "    ");
 }
 
-/* The same for floats: the first warpgroup copies and takes apart, the others multiply. Barriers 2
- * and 3: the parts of a tile are there; 4 and 5: they are no longer needed. 6: those that multiply.
- */
-static void write_loops_of_parts(struct tiles_writer *w)
+/* The same where tiles are converted: the first warpgroup copies and converts, the others multiply.
+ * Barriers 2 and 3: the converted tile is there; 4 and 5: it is no longer needed. 6: those that
+ * multiply. */
+static void write_converting_loops(struct tiles_writer *w)
 {
     struct tile_copies *t = &w->t;
     struct str *s = &w->out;
@@ -286,21 +318,30 @@ static void write_loops_of_parts(struct tiles_writer *w)
         "            unsigned char *%s = %s + (%s & 1) * (%s);\n            if (%s >= 2)\n"
         "                %s\n",
         w->shared, w->tiles, t->tile, stage_bytes(w), t->tile, barrier(w, "sync", free, all));
-    write_parts(w, t->a);
-    write_parts(w, t->b);
+    (w->parts ? write_parts : write_halves)(w, t->a);
+    (w->parts ? write_parts : write_halves)(w, t->b);
     str_addf(s, "%s            %s\n", fence, barrier(w, "arrive", there, all));
     tile_copies_loop_end(t);
     str_add(s, "    return;\n    }\n");
     write_zeros(w, w->sums);
-    write_zeros(w, w->fresh);
+    if (w->parts)
+        write_zeros(w, w->fresh);
     str_addf(s, "    for (int %s = 0; %s < %s; %s++) {\n%s%s\n", t->tile, t->tile, t->nr_tiles,
         t->tile, in, barrier(w, "sync", there, all));
     write_products(w);
-    write_wait(w, 0, in);
-    str_addf(s, "%sif (%s + 2 < %s)\n%s    %s\n", in, t->tile, t->nr_tiles, in,
-        barrier(w, "arrive", free, all));
-    write_addition(w, in);
-    str_addf(s, "    }\n    const int %s = threadIdx.y * 32 + threadIdx.x - 128;\n", t->thread);
+    wgmma_wait(&w->code, !w->parts, w->j, in);
+    if (w->parts) {
+        str_addf(s, "%sif (%s + 2 < %s)\n%s    %s\n", in, t->tile, t->nr_tiles, in,
+            barrier(w, "arrive", free, all));
+        write_addition(w, in);
+    } else { /* the products of the tile before have ended */
+        str_addf(s, "%sif (%s > 0 && %s + 1 < %s)\n%s    %s\n", in, t->tile, t->tile, t->nr_tiles,
+            in, barrier(w, "arrive", arena_printf(w->arena, "4 + (%s + 1 & 1)", t->tile), all));
+    }
+    str_add(s, "    }\n");
+    if (!w->parts)
+        wgmma_wait(&w->code, 0, w->j, "    ");
+    str_addf(s, "    const int %s = threadIdx.y * 32 + threadIdx.x - 128;\n", t->thread);
     w->code.sums = w->sums;
 }
 
@@ -375,7 +416,7 @@ static void write_tail(struct tiles_writer *w)
     const struct tile_copies *t = &w->t;
     struct str *s = &w->out;
     const unsigned pitch = w->code.columns + 8;
-    const char *sync = w->parts ? barrier(w, "sync", "6", w->nr_threads) : "__syncthreads();";
+    const char *sync = w->converts ? barrier(w, "sync", "6", w->nr_threads) : "__syncthreads();";
     str_addf(s,
         "    %s\n    const int %s = threadIdx.x;\n"
         "    float *%s = (float *)%s + %s / 32 * (16 * %u);\n",
@@ -399,9 +440,10 @@ static int64_t at_timed(const struct contraction *c, const char *text, int64_t o
 /* The largest tiles that are not mostly empty, shared by as few blocks as may be, that give most of
  * a large chip work. False: even the smallest are mostly empty. */
 static bool choose_tiling(const struct contraction *c, const struct launch_line *line, int piece,
-    struct wgmma_tiling *tiling)
+    bool wide, struct wgmma_tiling *tiling)
 {
-    static const struct wgmma_tiling tilings[] = {{128, 128, 4}, {128, 64, 4}, {64, 64, 4}};
+    static const struct wgmma_tiling tilings[] = {
+        {128, 256, 4}, {128, 128, 4}, {128, 64, 4}, {64, 64, 4}};
     const int64_t rows = at_timed(c, extent_text(c->in, line, &c->form, c->y), 1024),
                   columns = at_timed(c, extent_text(c->in, line, &c->form, c->x), 1024);
     int64_t k = at_timed(c, code_at_launch(c, line, c->loop.bound), 1024), others = 1;
@@ -410,7 +452,7 @@ static bool choose_tiling(const struct contraction *c, const struct launch_line 
     for (unsigned i = 0; i < c->form.nr_axes; i++)
         if (&c->form.axes[i] != c->x && &c->form.axes[i] != c->y)
             others *= at_timed(c, extent_text(c->in, line, &c->form, &c->form.axes[i]), 1);
-    for (unsigned i = 0; i < sizeof tilings / sizeof tilings[0]; i++) {
+    for (unsigned i = !wide; i < sizeof tilings / sizeof tilings[0]; i++) {
         struct wgmma_tiling t = tilings[i];
         t.rows = t.rows >= 2 * rows ? 64 : t.rows;
         t.columns = t.columns >= 2 * columns ? 64 : t.columns;
@@ -436,8 +478,8 @@ static bool write_launch(
     pragma_add_tune(
         in, &out->edits, w->t.bm, tiling->rows, w->code.columns > 128 ? "128" : "64, 128");
     const int stages = tiling->rows + tiling->columns > 192 ? (w->parts ? 2 : 4) : w->parts ? 3 : 6;
-    pragma_add_tune(in, &out->edits, w->t.stages, !w->parts && tiling->columns <= 128 ? 6 : stages,
-        w->parts ? "2, 3, 4" : "3, 4, 5, 6");
+    pragma_add_tune(in, &out->edits, w->t.stages,
+        !w->converts && tiling->columns <= 128 ? 6 : stages, w->parts ? "2, 3, 4" : "3, 4, 5, 6");
     pragma_add_tune(in, &out->edits, w->split, tiling->split, "1, 2, 4");
     pragma_add_line(in, &out->edits,
         arena_printf(w->arena, "where  %s <= %u && %s <= %u", all_bytes(w),
@@ -445,12 +487,13 @@ static bool write_launch(
     extent_drop_bounds(in, c->form.function, &out->edits);
     extent_drop_tunes(in, c->form.function, &out->edits);
     edits_insert(&out->edits, c->form.function->name_at, "__launch_bounds__(2*%s%s) ", w->t.bm,
-        w->parts ? " + 128" : "");
+        w->converts ? " + 128" : "");
     return code_launches(c,
         &(struct code_launch){.columns = w->t.bn,
             .rows = w->t.bm,
             .split = w->split,
-            .threads = {"32", arena_printf(w->arena, "%s/16%s", w->t.bm, w->parts ? " + 4" : "")},
+            .threads = {"32",
+                arena_printf(w->arena, "%s/16%s", w->t.bm, w->converts ? " + 4" : "")},
             .smem = arena_printf(w->arena, "max(%s, %s)", all_bytes(w), patch)},
         out);
 }
@@ -458,37 +501,45 @@ static bool write_launch(
 bool wgmma_tiles(const struct contraction *c, const struct product *p, unsigned variant,
     const char *why, struct rewrite_out *out)
 {
-    static const unsigned others[] = {128, 256};
+    static const int others[] = {128, 256};
     const struct rewrite_in *in = c->in;
     const char *name = c->form.function->name;
     struct tiles_writer w = {.c = c, .arena = in->arena};
     struct launch_lines lines;
-    if (p->eight)
-        return rewrite_refuse(in, out, "%s: %s, and threads do not bring 8 bits", name, why);
     /* slower than tensor_cores, all of whose warps copy */
     if (p->scalar == SCALAR_F32 && c->nr_outer)
         return rewrite_refuse(in, out, "%s: the floats of a window come one by one", name);
     if (!launch_lines_read(in, c->form.function, &lines, out) || !lines.nr)
         return rewrite_refuse(in, out, "%s: a launch that cannot be read", name);
     struct wgmma_tiling tiling;
-    if (!choose_tiling(c, &lines.items[0], p->scalar == SCALAR_F32 ? 32 : 64, &tiling))
+    /* tiles that one warpgroup converts for two are wide */
+    if (!choose_tiling(
+            c, &lines.items[0], p->scalar == SCALAR_F32 ? 32 : 64, p->eight != NULL, &tiling))
         return rewrite_refuse(in, out, "%s: most of a warpgroup's 64 rows would be empty", name);
     if (p->scalar == SCALAR_F32 && variant == 2)
         return rewrite_refuse(in, out, "%s: %s, and parts of floats take registers", name, why);
     if (variant)
-        tiling.columns = tiling.columns == (int)others[variant - 1] ? 64 : (int)others[variant - 1];
+        tiling.columns = tiling.columns == others[variant - 1] ? 64 : others[variant - 1];
     if (tiling.columns > 128)
         tiling.rows = 128; /* eight rows of B are the pieces of 256 threads */
     begin(&w, p, (unsigned)tiling.columns);
+    if (w.eight)
+        write_halves_function(&w);
     write_head(&w);
-    (w.parts ? write_loops_of_parts : write_loop)(&w);
+    (w.converts ? write_converting_loops : write_loop)(&w);
     write_tail(&w);
     edits_replace(&out->edits, c->form.body->start, c->form.body->end, "%s", str_text(&w.out));
+    if (w.before.len)
+        edits_insert(&out->edits, tree_line_start(in->tree, c->form.function->start), "%s",
+            str_text(&w.before));
     str_finish(&w.out);
+    str_finish(&w.before);
+    if (w.eight && !strstr(in->source, "<cuda_fp16.h>"))
+        edits_insert(&out->edits, 0, "#include <cuda_fp16.h>\n");
     if (!strstr(in->source, "<cuda_pipeline.h>"))
         edits_insert(&out->edits, 0, "#include <cuda_pipeline.h>\n");
     if (!write_launch(&w, &tiling, out))
         return false;
-    return rewrite_done(in, out, "warpgroups multiply %dx%d tiles that threads copy, in %s",
-        tiling.rows, tiling.columns, name);
+    return rewrite_done(in, out, "warpgroups multiply %dx%d tiles that threads %s, in %s",
+        tiling.rows, tiling.columns, w.eight ? "convert to f16" : "copy", name);
 }

@@ -292,6 +292,13 @@ static void test_differences(void **state)
     end(b);
     free(start);
     free(pointers);
+    char *reference = replaced(differences, "        C[i * N + j] = far + all;\n",
+        "        float &first = C[0];\n        C[i * N + j] = far + all;\n"
+        "        if (N < 0)\n            first = 0;\n");
+    b = bench_begin("test.cu", reference, false);
+    refuses(b, ACTION_COARSEN, 0, "stores through a reference");
+    end(b);
+    free(reference);
     b = begin_judged(turned);
     for (unsigned variant = 0; variant < 3; variant++) {
         back(b);
@@ -463,8 +470,8 @@ static void test_wgmma_across(void **state)
     free(source);
 }
 
-/* 8-bit floats in tiles of 128 of k; where the tolerance is narrow, or half a piece of 16 bytes may
- * follow, they are left alone. */
+/* 8-bit floats by turns as halves, in any layout, and by the unit of 8 bits in tiles of 128 of k,
+ * where the tolerance is wide and no half a piece of 16 bytes may follow. */
 static void test_wgmma_of_eight(void **state)
 {
     static const char *const changes[][2] = {{"M = 7, N = 65, K = 8", "M = 7, N = 65, K = 16"},
@@ -482,24 +489,33 @@ static void test_wgmma_of_eight(void **state)
     for (size_t i = 0; i < nr; i++) {
         char *next = replaced(source, changes[i][0], changes[i][1]);
         if (i + 1 == nr) {
-            struct bench *ragged = begin_judged(source);
-            refuses(ragged, ACTION_WGMMA, 0, "threads do not bring 8 bits");
+            char *across = replaced(source, "B[col * K + k]", "B[k * N + col]");
+            struct bench *ragged = begin_judged(across);
+            step(ragged, ACTION_WGMMA, 0);
+            has(ragged, "cvt.rn.f16x2.e4m3x2");
+            end(ragged);
+            free(across);
+            ragged = begin_judged(source);
+            refuses(ragged, ACTION_WGMMA, 1, "whole pieces of 16 bytes");
             end(ragged);
         }
         free(source);
         source = next;
     }
     struct bench *b = begin_judged(source);
-    for (unsigned variant = 0; variant < 3; variant++) {
+    for (unsigned variant = 0; variant < 6; variant++) {
         back(b);
         step(b, ACTION_WGMMA, variant);
-        has(b, "tensor_map(A, box(128, BM), swizzle(128))");
-        has(b, "k32.f32.e4m3.e4m3");
+        has(b, variant % 2 ? "tensor_map(A, box(128, BM), swizzle(128))" : "k16.f32.f16.f16");
+        has(b, variant % 2 ? "k32.f32.e4m3.e4m3" : "cvt.rn.f16x2.e4m3x2");
+        if (variant % 2) /* no sum is used before it is there */
+            has(b, "asm volatile(\"\" : \"+f\"(part[");
     }
     end(b);
     narrow = replaced(source, "rel = 1e-1", "rel = 1e-3");
     b = begin_judged(narrow);
-    refuses(b, ACTION_WGMMA, 0, "sums of 13 bits");
+    refuses(b, ACTION_WGMMA, 1, "sums of 13 bits");
+    step(b, ACTION_WGMMA, 0);
     end(b);
     free(narrow);
     free(source);

@@ -87,10 +87,10 @@ static void test_on_tensor_cores(void **state)
 
 static void test_refused(void **state)
 {
-    struct text_of sources[7] = {
-        standard, standard, standard, standard, standard, standard, standard};
+    struct text_of sources[8] = {
+        standard, standard, standard, standard, standard, standard, standard, standard};
     static const char *const whys[] = {"no softmax", "no softmax", "no softmax",
-        "do not share keys", "no softmax", "no room for weights", "no softmax"};
+        "do not share keys", "no softmax", "no room for weights", "no softmax", "no softmax"};
     (void)state;
     sources[0].start = "0.5f";
     sources[1].add = "weight * weight";
@@ -99,7 +99,8 @@ static void test_refused(void **state)
     sources[4].last = "O[0] = __float2bfloat16(total);";
     sources[5].rel = "1e-3";
     sources[6].score = "if (k > q) score = 0;";
-    for (unsigned i = 0; i < 7; i++) {
+    sources[7].key_row = "(int)V[k]"; /* a place that is loaded */
+    for (unsigned i = 0; i < 8; i++) {
         struct bench *b = bench_begin("test.cu", source_of(&sources[i]), false);
         refuses(b, ACTION_ATTENTION, 0, whys[i]);
         end(b);
