@@ -80,17 +80,21 @@ static bool read_nest(struct contraction *c, const char **why)
 {
     struct for_loop loops[CONTRACTION_MAX_OUTER + 1];
     unsigned nr = 0;
-    for (struct node *n = c->nest; n; n = only_statement(n->body, NODE_FOR)) {
+    for (struct node *n = c->nest, *when; n;) {
         if (nr > CONTRACTION_MAX_OUTER)
             return say(why, "too many loops in each other");
         if (!node_loop_up(n, &loops[nr]) || loops[nr].step || strcmp(loops[nr].compare, "<") != 0)
             return say(why, "the loop does not count up by one");
         nr++;
+        when = c->cond ? NULL : only_statement(n->body, NODE_IF);
+        n = only_statement(n->body, NODE_FOR);
+        if (when && !when->other && (n = only_statement(when->body, NODE_FOR)))
+            c->cond = when->cond; /* around a loop as good as in it */
     }
     c->body = loops[nr - 1].node->body;
     if (!node_innermost(loops[nr - 1].node))
         return say(why, "several loops, or other statements, inside the loop");
-    struct node *inner = nr > 1 ? only_statement(c->body, NODE_IF) : NULL;
+    struct node *inner = nr > 1 && !c->cond ? only_statement(c->body, NODE_IF) : NULL;
     if (inner && !inner->other) {
         c->cond = inner->cond;
         c->body = inner->body;

@@ -17,14 +17,30 @@ const struct form_cond *extent_cond(const struct kernel_form *form, const struct
     return NULL;
 }
 
+/* Sums and products of parameters and literals in the terms of a launch; NULL: it is another
+ * expression. */
+static const char *text_at_launch(const struct rewrite_in *in, const struct launch_line *line,
+    const struct kernel_form *form, const struct node *n)
+{
+    n = node_strip(n);
+    const char *text = tree_text(in->tree, n);
+    if (n->kind == NODE_NAME && n->decl)
+        return launch_line_argument(line, form->function, n->decl);
+    if (n->kind == NODE_BINARY && strchr("+-*", *n->op) && !n->op[1]) {
+        const char *left = text_at_launch(in, line, form, n->child),
+                   *right = text_at_launch(in, line, form, n->child->next);
+        return left && right ? arena_printf(in->arena, "%s %s %s", text_operand(in->arena, left),
+                                   n->op, text_operand(in->arena, right))
+                             : NULL;
+    }
+    return extent_is_literal(text) ? text : NULL;
+}
+
 const char *extent_text(const struct rewrite_in *in, const struct launch_line *line,
     const struct kernel_form *form, const struct form_axis *axis)
 {
     const struct form_cond *cond = extent_cond(form, axis->var);
-    const struct node *high = cond ? node_strip(cond->high) : NULL;
-    const char *given = high && high->kind == NODE_NAME
-                            ? launch_line_argument(line, form->function, high->decl)
-                            : NULL;
+    const char *given = cond ? text_at_launch(in, line, form, cond->high) : NULL;
     if (given)
         return given;
     const char *grid = line->grid[axis->dim], *block = line->block[axis->dim];

@@ -6,8 +6,9 @@
 #include "cuda/kernel_form.h"
 #include "propose/rewrite/launch_line.h"
 
-/* The extent of an axis. Where the guard is `axis < n` and n is a parameter: the launch's argument
- * for n. Else the threads along the axis, grid * block; of a block_only axis, the blocks along it.
+/* The extent of an axis. Where the guard is `axis < n` and n is made of parameters: n with the
+ * launch's arguments. Else the threads along the axis, grid * block; of a block_only axis, the
+ * blocks along it.
  */
 const char *extent_text(const struct rewrite_in *in, const struct launch_line *line,
     const struct kernel_form *form, const struct form_axis *axis);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "propose/proposer.h"
+#include "propose/rewrite/plain_form.h"
 #include "propose/rewrite/rewriter.h"
 
 #include <string.h>
@@ -14,28 +15,29 @@ static const struct move {
     enum action action;
     rewrite_f *rewrite;
     unsigned max; /* variants listed */
+    bool plain;   /* asked again for a kernel in another form: plain_form.h */
 } moves[] = {
-    {ACTION_BLOCK_SHAPE, rewrite_block_shape, 6},
-    {ACTION_SWAP_XY, rewrite_swap_xy, 6},
-    {ACTION_READ_ONLY, rewrite_read_only, 1},
-    {ACTION_UNROLL, rewrite_unroll, 6},
-    {ACTION_PAD_SHARED, rewrite_pad_shared, 4},
-    {ACTION_LAUNCH_BOUNDS, rewrite_launch_bounds, 4},
-    {ACTION_GRID_STRIDE, rewrite_grid_stride, 4},
-    {ACTION_HOIST, rewrite_hoist, 4},
-    {ACTION_FAST_MATH, rewrite_fast_math, 3},
-    {ACTION_VECTORIZE, rewrite_vectorize, 4},
-    {ACTION_COARSEN, rewrite_coarsen, 4},
-    {ACTION_SHARED_TILE, rewrite_shared_tile, 4},
-    {ACTION_REGISTER_TILE, rewrite_register_tile, 6},
-    {ACTION_PARALLEL_REDUCE, rewrite_parallel_reduce, 6},
-    {ACTION_SHUFFLE_REDUCE, rewrite_shuffle_reduce, 4},
-    {ACTION_PRIVATIZE, rewrite_privatize, 4},
-    {ACTION_SPLIT_WORK, rewrite_split_work, 4},
-    {ACTION_FUSE, rewrite_fuse, 4},
-    {ACTION_TENSOR_CORES, rewrite_tensor_cores, 2},
-    {ACTION_WGMMA, rewrite_wgmma, 2},
-    {ACTION_ATTENTION, rewrite_attention, 2},
+    {ACTION_BLOCK_SHAPE, rewrite_block_shape, 6, false},
+    {ACTION_SWAP_XY, rewrite_swap_xy, 6, false},
+    {ACTION_READ_ONLY, rewrite_read_only, 1, false},
+    {ACTION_UNROLL, rewrite_unroll, 6, false},
+    {ACTION_PAD_SHARED, rewrite_pad_shared, 4, false},
+    {ACTION_LAUNCH_BOUNDS, rewrite_launch_bounds, 4, false},
+    {ACTION_GRID_STRIDE, rewrite_grid_stride, 4, false},
+    {ACTION_HOIST, rewrite_hoist, 4, false},
+    {ACTION_FAST_MATH, rewrite_fast_math, 3, false},
+    {ACTION_VECTORIZE, rewrite_vectorize, 4, false},
+    {ACTION_COARSEN, rewrite_coarsen, 4, false},
+    {ACTION_SHARED_TILE, rewrite_shared_tile, 4, true},
+    {ACTION_REGISTER_TILE, rewrite_register_tile, 6, true},
+    {ACTION_PARALLEL_REDUCE, rewrite_parallel_reduce, 6, false},
+    {ACTION_SHUFFLE_REDUCE, rewrite_shuffle_reduce, 4, false},
+    {ACTION_PRIVATIZE, rewrite_privatize, 4, false},
+    {ACTION_SPLIT_WORK, rewrite_split_work, 4, false},
+    {ACTION_FUSE, rewrite_fuse, 4, false},
+    {ACTION_TENSOR_CORES, rewrite_tensor_cores, 2, true},
+    {ACTION_WGMMA, rewrite_wgmma, 2, true},
+    {ACTION_ATTENTION, rewrite_attention, 2, false},
 };
 
 static struct rewrite_out fresh_out(const struct rewrite_in *in)
@@ -45,7 +47,7 @@ static struct rewrite_out fresh_out(const struct rewrite_in *in)
 
 /* One variant. Its text must differ from the source, and must have a plan that keeps the contract.
  */
-static bool try_variant(
+static bool try_on(
     const struct rewrite_in *in, const struct move *move, unsigned variant, struct rewrite_out *out)
 {
     *out = fresh_out(in);
@@ -65,14 +67,39 @@ static bool try_variant(
     return true;
 }
 
-static void list_move(const struct rewrite_in *in, const struct move *move,
-    struct option_list *list, struct hash *seen, unsigned *nr_seen)
+/* The kernel in another form, which is looked for when a move that wants it first asks. */
+struct other_form {
+    struct rewrite_in in;
+    bool asked, found;
+};
+
+static bool try_variant(const struct rewrite_in *in, struct other_form *other,
+    const struct move *move, unsigned variant, struct rewrite_out *out)
+{
+    struct rewrite_out again;
+    if (try_on(in, move, variant, out))
+        return true;
+    if (!move->plain)
+        return false;
+    if (!other->asked) {
+        other->asked = true;
+        other->found = plain_form_read(in, &other->in);
+    }
+    if (!other->found)
+        return false;
+    const bool good = try_on(&other->in, move, variant, &again);
+    *out = again;
+    return good;
+}
+
+static void list_move(const struct rewrite_in *in, struct other_form *other,
+    const struct move *move, struct option_list *list, struct hash *seen, unsigned *nr_seen)
 {
     const char *whys[MAX_TRIED]; /* reasons of variants that are refused, each once */
     unsigned found = 0, nr_whys = 0;
     for (unsigned k = 0; k < MAX_TRIED && found < move->max; k++) {
         struct rewrite_out out;
-        if (!try_variant(in, move, k, &out)) {
+        if (!try_variant(in, other, move, k, &out)) {
             bool known = !out.why || (!out.more && (found || nr_whys)); /* "no more kernels" */
             for (unsigned i = 0; i < nr_whys && !known; i++)
                 known = strcmp(whys[i], out.why) == 0;
@@ -105,23 +132,25 @@ void rewriter_list_here(const struct rewrite_in *in, struct option_list *list)
 {
     struct hash seen[ARRAY_SIZE(moves) * MAX_VARIANTS];
     unsigned nr_seen = 0;
+    struct other_form other = {.asked = false};
     if (in->tree->trouble) {
         str_addf(list->refusals, "rewriter: the parser does not understand the source: %s\n",
             in->tree->trouble);
         return;
     }
     for (size_t i = 0; i < ARRAY_SIZE(moves); i++)
-        list_move(in, &moves[i], list, seen, &nr_seen);
+        list_move(in, &other, &moves[i], list, seen, &nr_seen);
 }
 
 bool rewriter_make_here(
     const struct rewrite_in *in, const struct option *option, struct rewrite_out *out)
 {
+    struct other_form other = {.asked = false};
     if (in->tree->trouble)
         return rewrite_refuse(
             in, out, "the parser does not understand the source: %s", in->tree->trouble);
     for (size_t i = 0; i < ARRAY_SIZE(moves); i++)
         if (moves[i].action == option->action)
-            return try_variant(in, &moves[i], option->variant, out);
+            return try_variant(in, &other, &moves[i], option->variant, out);
     return rewrite_refuse(in, out, "the rewriter has no move %s", action_name(option->action));
 }

@@ -155,11 +155,167 @@ static void write_careful_copy(const struct tile_copies *t, const struct contrac
         in, t->to, t->value, in, in, t->whole);
 }
 
+const char *tile_swizzled_place(
+    struct arena *arena, const char *rows, const char *fast, const char *slow)
+{
+    return arena_printf(arena,
+        "(%s / 64 * %s + %s) * 64 + ((%s %% 64 / 8 ^ %s %% 8) * 8 + %s %% 8)", fast, rows, slow,
+        fast, slow, fast);
+}
+
+/* Where an element of the tile that comes is. */
+static const char *place_of(const struct tile_copies *t, const struct contraction_operand *o,
+    const char *slow, const char *fast)
+{
+    if (!t->swizzled)
+        return arena_printf(t->arena, "&%s[%s][%s][%s]", o->tile, t->into, slow, fast);
+    return arena_printf(t->arena, "%s + %s * ((%s + %s) * %s) + %s", o->tile, t->into, t->bm, t->bn,
+        t->bk, tile_swizzled_place(t->arena, tile_rows(t, o), fast, slow));
+}
+
 /* The condition under which the operand's elements are no zeros. */
 static struct node *cond_of(const struct tile_copies *t, const struct contraction_operand *o)
 {
     return t->c->cond && o->axis == t->c->cond_axis ? t->c->cond : NULL;
 }
+
+static bool has_load_inside(const struct node *root, const struct node *self)
+{
+    for (const struct node *n = root; n; n = node_next(root, n))
+        if (n != self && node_is_load(n))
+            return true;
+    return false;
+}
+
+/* --- windows, of which k runs in memory --- */
+
+/* Whether 16 bytes along k are in one row of memory wherever the window is, under one condition, at
+ * an address that loads nothing. */
+static bool has_pieces(const struct tile_copies *t, const struct contraction_operand *o)
+{
+    const struct contraction *c = t->c;
+    struct node *load = product_load(o->node), *cond = cond_of(t, o), *vars[64];
+    struct code_needs needs = {.roots = {load, cond}, .nr = cond ? 2 : 1};
+    if (is_wide(t, o) || !o->k_runs || t->bytes == 4 || has_load_inside(load, load) ||
+        (cond && ((deps_of(&c->deps, cond) & ALONG_K) || has_load_inside(cond, NULL))))
+        return false;
+    const unsigned nr = code_find_needs(c, &needs, vars, 64);
+    for (unsigned i = 0; i < nr; i++)
+        if (vars[i]->init && has_load_inside(vars[i]->init, NULL))
+            return false;
+    return true;
+}
+
+/* A thread's pieces of an operand's tile, and how many all threads have. */
+static const char *nr_pieces(const struct tile_copies *t, const struct contraction_operand *o)
+{
+    return arena_printf(t->arena, "(%s * (%s / %u))", tile_rows(t, o), tile_run(t, o), t->run);
+}
+
+static const char *nr_rounds(const struct tile_copies *t, const struct contraction_operand *o)
+{
+    return arena_printf(t->arena, "(%s + %s - 1) / %s", nr_pieces(t, o), t->threads, t->threads);
+}
+
+/* Whether a local is the same in all tiles, and takes a division: the name of the array that has it
+ * for each of a thread's pieces; else NULL. */
+static const char *kept_of(
+    const struct tile_copies *t, const struct contraction_operand *o, const struct node *var)
+{
+    if (deps_of(&t->c->deps, var->init) & (ALONG_K | ALONG_OUTER))
+        return NULL;
+    for (const struct node *n = var->init; n; n = node_next(var->init, n))
+        if (n->kind == NODE_BINARY && (!strcmp(n->op, "/") || !strcmp(n->op, "%")))
+            return tree_fresh(t->c->in->tree,
+                arena_printf(t->arena, "%s_of_%s", var->name, o->tile + strlen("tile_")));
+    return NULL;
+}
+
+/* Write the locals that a piece needs; `keep`: and what is kept of them. */
+static void write_piece_decls(const struct tile_copies *t, const struct contraction_operand *o,
+    struct code_needs *needs, bool keep, const char *in)
+{
+    struct node *vars[64];
+    const unsigned nr = code_find_needs(t->c, needs, vars, 64);
+    for (unsigned i = 0; i < nr; i++) {
+        const struct node *v = vars[i];
+        const char *kept = kept_of(t, o, v);
+        if (keep && (deps_of(&t->c->deps, v->init) & (ALONG_K | ALONG_OUTER)))
+            continue;
+        str_addf(t->out, "%sconst %s %s%s = %s;\n", in, v->type.base, v->type.is_pointer ? "*" : "",
+            v->name,
+            kept && !keep ? arena_printf(t->arena, "%s[%s]", kept, t->i)
+                          : tree_text(t->c->in->tree, v->init));
+        if (kept && keep)
+            str_addf(t->out, "%s%s[%s] = %s;\n", in, kept, t->i, v->name);
+    }
+}
+
+/* Write the places of a thread's pieces as far as they are the same in all tiles. */
+static void write_kept(const struct tile_copies *t, const struct contraction_operand *o)
+{
+    struct node *load = product_load(o->node), *cond = cond_of(t, o), *vars[64];
+    struct code_needs needs = {.roots = {load, cond}, .nr = cond ? 2 : 1}, again = needs;
+    const char *in = "        ";
+    const unsigned nr = code_find_needs(t->c, &needs, vars, 64);
+    unsigned nr_kept = 0;
+    for (unsigned i = 0; i < nr; i++)
+        if (kept_of(t, o, vars[i])) {
+            str_addf(t->out, "    %s %s[%s];\n", vars[i]->type.base, kept_of(t, o, vars[i]),
+                nr_rounds(t, o));
+            nr_kept++;
+        }
+    if (!nr_kept)
+        return;
+    str_addf(t->out,
+        "    #pragma unroll\n    for (int %s = 0; %s < %s; %s++) {\n"
+        "%sconst int %s = %s + (%s + %s * %s) / (%s / %u);\n",
+        t->i, t->i, nr_rounds(t, o), t->i, in, axis_name(t, o), corner(t, o), t->thread, t->i,
+        t->threads, tile_run(t, o), t->run);
+    write_piece_decls(t, o, &again, true, in);
+    str_add(t->out, "    }\n");
+}
+
+/* Write the copies of 16 bytes by asynchronous accesses, which read nothing and put zeros where the
+ * condition fails, and element by element where k ends, or the address is not aligned. */
+static void write_piece_copies(const struct tile_copies *t, const struct contraction_operand *o)
+{
+    const struct contraction *c = t->c;
+    struct str *s = t->out;
+    const char *k = c->loop.var->name, *in = "                    ";
+    const char *nr = nr_pieces(t, o),
+               *pieces = arena_printf(t->arena, "(%s / %u)", tile_run(t, o), t->run);
+    struct node *load = product_load(o->node), *cond = cond_of(t, o);
+    struct code_needs needs = {.roots = {load, cond}, .nr = cond ? 2 : 1};
+    str_addf(s,
+        "                #pragma unroll\n"
+        "                for (int %s = 0; %s < %s; %s++) {\n"
+        "%sconst int %s = %s + %s * %s;\n%sif (%s %% %s != 0 && %s >= %s)\n%s    continue;\n"
+        "%sconst int %s = %s %% %s * %u, %s = %s / %s, %s = %s + %s, %s = %s + %s;\n",
+        t->i, t->i, nr_rounds(t, o), t->i, in, t->e, t->thread, t->i, t->threads, in, nr,
+        t->threads, t->e, nr, in, in, t->kk, t->e, pieces, t->run, t->at, t->e, pieces,
+        axis_name(t, o), corner(t, o), t->at, k, t->ahead, t->kk);
+    write_piece_decls(t, o, &needs, false, in);
+    str_addf(s, "%sconst bool %s = %s%s%s%s;\n", in, t->last, code_inside(c, o->axis, 0),
+        cond ? " && (" : "", cond ? tree_text(c->in->tree, cond) : "", cond ? ")" : "");
+    str_addf(s,
+        "%sconst %s *%s = &%s;\n%s%s *%s = %s;\n"
+        "%sconst bool %s = %s && %s + %u < %s && ((size_t)%s & 15) == 0;\n",
+        in, t->type, t->value, tree_text(c->in->tree, load), in, t->type, t->to,
+        place_of(t, o, t->at, t->kk), in, t->whole, t->last, k, t->run - 1,
+        text_operand(t->arena, tree_text(c->in->tree, c->loop.bound)), t->value);
+    str_addf(s,
+        "%sif (%s || !%s) {\n"
+        "%s    __pipeline_memcpy_async(%s, (const %s *)((size_t)%s & ~(size_t)15), 16, %s ? 0 : "
+        "16);\n%s} else {\n%s    #pragma unroll 1\n"
+        "%s    for (int %s = 0; %s < %u; %s++)\n"
+        "%s        %s[%s] = %s + %s < %s ? %s[%s] : %s(0.0f);\n%s}\n                }\n",
+        in, t->whole, t->last, in, t->to, t->type, t->value, t->whole, in, in, in, t->u, t->u,
+        t->run, t->u, in, t->to, t->u, k, t->u,
+        text_operand(t->arena, tree_text(c->in->tree, c->loop.bound)), t->value, t->u, t->type, in);
+}
+
+/* --- elements and edges --- */
 
 /* Elements one by one: of 32 bits by asynchronous copies, which take no registers and no waiting.
  */
@@ -192,24 +348,6 @@ static void write_single_copies(
         str_addf(s, "%s        %s = %s;\n%s    }\n%s    %s[%s] = %s;\n", in, t->value, text, in, in,
             t->to, t->u, t->value);
     str_addf(s, "%s}\n", in);
-}
-
-const char *tile_swizzled_place(
-    struct arena *arena, const char *rows, const char *fast, const char *slow)
-{
-    return arena_printf(arena,
-        "(%s / 64 * %s + %s) * 64 + ((%s %% 64 / 8 ^ %s %% 8) * 8 + %s %% 8)", fast, rows, slow,
-        fast, slow, fast);
-}
-
-/* Where an element of the tile that comes is. */
-static const char *place_of(const struct tile_copies *t, const struct contraction_operand *o,
-    const char *slow, const char *fast)
-{
-    if (!t->swizzled)
-        return arena_printf(t->arena, "&%s[%s][%s][%s]", o->tile, t->into, slow, fast);
-    return arena_printf(t->arena, "%s + %s * ((%s + %s) * %s) + %s", o->tile, t->into, t->bm, t->bn,
-        t->bk, tile_swizzled_place(t->arena, tile_rows(t, o), fast, slow));
 }
 
 /* Write the copies of a tile whose rows are all inside: each thread's by one address. */
@@ -273,14 +411,6 @@ static void write_copies(
         write_single_copies(t, o, run);
     }
     str_add(s, "                }\n");
-}
-
-static bool has_load_inside(const struct node *root, const struct node *self)
-{
-    for (const struct node *n = root; n; n = node_next(root, n))
-        if (n != self && node_is_load(n))
-            return true;
-    return false;
 }
 
 /* Whether a thread may copy its elements of a tile by one address and one test for all of them: it
@@ -377,7 +507,9 @@ static void write_stage(const struct tile_copies *t, const struct contraction_op
     } else {
         str_add(t->out, "            {\n");
     }
-    if (is_steady(t, o, &step))
+    if (has_pieces(t, o))
+        write_piece_copies(t, o);
+    else if (is_steady(t, o, &step))
         write_steady_copies(t, o, step);
     else
         write_copies(t, o, false);
@@ -388,8 +520,12 @@ void tile_copies_prepare(const struct tile_copies *t)
 {
     str_addf(t->out, "    const int %s = %s, %s = threadIdx.y * 32 + threadIdx.x;\n", t->first,
         tree_text(t->c->in->tree, t->c->loop.start), t->thread);
-    write_wide(t, t->a);
-    write_wide(t, t->b);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct contraction_operand *o = i ? t->b : t->a;
+        write_wide(t, o);
+        if (has_pieces(t, o))
+            write_kept(t, o);
+    }
 }
 
 static void write_step(const struct tile_copies *t, const char *stage)
