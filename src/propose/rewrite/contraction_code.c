@@ -242,18 +242,15 @@ const char *code_at_launch(
     return given ? given : tree_text(c->in->tree, n);
 }
 
-/* Let `split` blocks, neighbours along the columns, be a cluster. */
-static void add_cluster(const struct contraction *c, struct launch_line *line, const char *split,
-    struct rewrite_out *out)
+/* Let `nr` blocks, neighbours along a dimension of the grid, be a cluster. */
+static void add_cluster(
+    const struct launch_line *line, unsigned dim, const char *nr, struct rewrite_out *out)
 {
-    const unsigned dim = c->x->dim;
-    line->grid[dim] =
-        arena_printf(c->in->arena, "%s*%s", text_operand(c->in->arena, line->grid[dim]), split);
     edits_insert(&out->edits, line->args_end + 1, " cluster(%s%s)",
         dim == 0   ? ""
         : dim == 1 ? "1, "
                    : "1, 1, ",
-        split);
+        nr);
 }
 
 bool code_launches(
@@ -267,13 +264,17 @@ bool code_launches(
         struct launch_line *line = &lines.items[i];
         if (shape->smem && line->smem && strcmp(line->smem, "0") != 0)
             return rewrite_refuse(in, out, "%s has dynamic shared memory", c->form.function->name);
-        if (shape->split && line->in_clusters)
+        if ((shape->split || shape->together) && line->in_clusters)
             return rewrite_refuse(in, out, "%s has clusters", c->form.function->name);
         pass_rows(c, line, i == 0, out);
         for (unsigned a = 0; a < c->form.nr_axes; a++) {
             const struct form_axis *axis = &c->form.axes[a];
             if (axis == c->x || axis == c->y)
-                extent_cover(in, line, &c->form, axis, axis == c->x ? shape->columns : shape->rows);
+                extent_cover(in, line, &c->form, axis,
+                    axis == c->x ? shape->columns
+                    : shape->together
+                        ? arena_printf(in->arena, "(%s*%s)", shape->rows, shape->together)
+                        : shape->rows);
             else if (!axis->block_only)
                 line->grid[axis->dim] = extent_text(in, line, &c->form, axis);
         }
@@ -282,8 +283,15 @@ bool code_launches(
         if (c->rows || c->nr_outer)
             line->block[2] = "1";
         line->smem = shape->smem ? shape->smem : line->smem;
-        if (shape->split)
-            add_cluster(c, line, shape->split, out);
+        if (shape->split) {
+            line->grid[c->x->dim] = arena_printf(
+                in->arena, "%s*%s", text_operand(in->arena, line->grid[c->x->dim]), shape->split);
+            add_cluster(line, c->x->dim, shape->split, out);
+        } else if (shape->together) {
+            line->grid[c->y->dim] =
+                arena_printf(in->arena, "%s*%s", line->grid[c->y->dim], shape->together);
+            add_cluster(line, c->y->dim, shape->together, out);
+        }
         launch_line_write(line, &out->edits);
     }
     return true;

@@ -44,8 +44,9 @@ void code_walk_step(const struct contraction *c, struct str *out, const char *k,
  * and smem by `shape`. False, with out->why, when a launch cannot be read, or the caller refuses.
  */
 struct code_launch {
-    const char *columns, *rows;    /* outputs of a block */
-    const char *split;             /* blocks of a cluster that share these; NULL: one, no cluster */
+    const char *columns, *rows; /* outputs of a block */
+    const char *split;          /* blocks of a cluster that share these; NULL: one, no cluster */
+    const char *together;       /* blocks of a cluster along the rows, without split; NULL: one */
     const char *threads[2], *smem; /* smem NULL: none, and the old launch's stays */
 };
 bool code_launches(

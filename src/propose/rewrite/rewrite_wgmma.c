@@ -3,6 +3,8 @@
  * tensor copies into a ring of STAGES; each of the other warpgroups multiplies 64 rows of A with
  * all columns of the block's B. Tensor copies fill what is outside of the matrices with zeros.
  * Results go through shared memory to threads that store them side by side, under the old guard.
+ * The CLUSTER blocks of a cluster, neighbours along y, have the same tile of B: each brings a part
+ * of it for all of them, once all have done with the tile before.
  *
  * Operands lie in swizzled rows of 128 bytes (PTX ISA 9.0, 9.7.15.5: a group of eight rows every
  * 1024 bytes). Tensor copies need rows that start at multiples of 16 bytes, at all sizes; where
@@ -22,12 +24,12 @@ struct wgmma_writer {
     const struct contraction *c;
     struct arena *arena;
     struct product product;
-    unsigned params[2];        /* of A and B */
-    bool across;               /* rows of B run across k: B[k][column] */
-    unsigned columns;          /* of a block */
-    const char *rows, *stages; /* tuning parameters */
+    unsigned params[2];                  /* of A and B */
+    bool across;                         /* rows of B run across k: B[k][column] */
+    unsigned columns;                    /* of a block */
+    const char *rows, *stages, *cluster; /* tuning parameters; blocks of a cluster along y */
     const char *tiles, *ring, *at, *full, *empty, *first_y, *first_x, *nr_tiles, *group, *tile,
-        *stage, *sums, *part, *patch, *lane, *to, *i, *u;
+        *stage, *sums, *part, *patch, *lane, *to, *i, *u, *rank;
     struct str out;
 };
 
@@ -40,7 +42,8 @@ static void choose_names(struct wgmma_writer *w)
         {&w->at, "tiles_at"}, {&w->full, "full"}, {&w->empty, "empty"}, {&w->first_y, "first_y"},
         {&w->first_x, "first_x"}, {&w->nr_tiles, "nr_tiles"}, {&w->group, "warpgroup"},
         {&w->tile, "tile"}, {&w->stage, "stage"}, {&w->sums, "sums"}, {&w->part, "part"},
-        {&w->patch, "patch"}, {&w->lane, "lane"}, {&w->to, "to"}, {&w->i, "i"}, {&w->u, "u"}};
+        {&w->patch, "patch"}, {&w->lane, "lane"}, {&w->to, "to"}, {&w->i, "i"}, {&w->u, "u"},
+        {&w->cluster, "CLUSTER"}, {&w->rank, "rank"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         *names[i].name = tree_fresh(tree, names[i].base);
 }
@@ -177,8 +180,9 @@ static void write_head(struct wgmma_writer *w)
         "    const unsigned %s = (unsigned)__cvta_generic_to_shared(%s), %s = %s + 8 * %s;\n",
         w->tiles, w->ring, w->stages, w->at, w->tiles, w->full, w->ring, w->empty, w->full,
         w->stages);
-    str_addf(s, "    const int %s = %s * %s, %s = %s * %u;\n", w->first_y, code_block_of(c, c->y),
-        w->rows, w->first_x, code_block_of(c, c->x), w->columns);
+    str_addf(s, "    const int %s = %s * %s, %s = %s * %u, %s = %s %% %s;\n", w->first_y,
+        code_block_of(c, c->y), w->rows, w->first_x, code_block_of(c, c->x), w->columns, w->rank,
+        code_block_of(c, c->y), w->cluster);
     code_uniform_decls(c, s);
     str_addf(s, "    const int %s = (%s + %d) / %d, %s = threadIdx.x / 128;\n", w->nr_tiles,
         tree_text(c->in->tree, c->loop.bound), tile_k(w) - 1, tile_k(w), w->group);
@@ -187,41 +191,64 @@ static void write_head(struct wgmma_writer *w)
         "            asm volatile(\"mbarrier.init.shared::cta.b64 [%%0], 1;\" :: \"r\"(%s + 8 * "
         "%s));\n"
         "            asm volatile(\"mbarrier.init.shared::cta.b64 [%%0], %%1;\"\n"
-        "                :: \"r\"(%s + 8 * %s), \"r\"(%s / %d));\n        }\n"
+        "                :: \"r\"(%s + 8 * %s), \"r\"(%s / %d * %s));\n        }\n"
         "        asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\");\n    }\n"
         "    __syncthreads();\n",
-        w->i, w->i, w->stages, w->i, w->full, w->i, w->empty, w->i, w->rows, WGMMA_GROUP_ROWS);
+        w->i, w->i, w->stages, w->i, w->full, w->i, w->empty, w->i, w->rows, WGMMA_GROUP_ROWS,
+        w->cluster);
+    str_addf(s,
+        "    if (%s > 1) {\n        asm volatile(\"barrier.cluster.arrive.aligned;\" ::: "
+        "\"memory\");\n"
+        "        asm volatile(\"barrier.cluster.wait.aligned;\" ::: \"memory\");\n    }\n",
+        w->cluster);
 }
 
-/* B whose rows run across k comes in squares of 64 x 64: see tile_swizzled_place. */
-static void write_copy_across(struct wgmma_writer *w)
-{
-    const struct node *param = function_param(w->c->form.function, w->params[1]);
-    str_addf(&w->out,
-        "                #pragma unroll\n"
-        "                for (int %s = 0; %s < %u; %s++)\n"
-        "                    asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile\"\n"
-        "                        \".mbarrier::complete_tx::bytes [%%0], [%%1, {%%2, %%3}], "
-        "[%%4];\"\n"
-        "                        :: \"r\"(%s + (%s + %d * %s) * %d), \"l\"(&%s), \"r\"(%s + %d * "
-        "%s),\n"
-        "                        \"r\"(%s * %d), \"r\"(%s + 8 * %s) : \"memory\");\n",
-        w->u, w->u, w->columns / WGMMA_TILE_K, w->u, w->to, w->rows, WGMMA_TILE_K, w->u,
-        WGMMA_ROW_BYTES, param->name, w->first_x, WGMMA_TILE_K, w->u, w->tile, WGMMA_TILE_K,
-        w->full, w->stage);
-}
-
-static void write_copy(struct wgmma_writer *w, unsigned which)
+/* One tensor copy, to this block or to all of the cluster. */
+static void write_tensor_copy(struct wgmma_writer *w, unsigned which, bool to_all, const char *to,
+    const char *x, const char *y, const char *in)
 {
     const struct node *param = function_param(w->c->form.function, w->params[which]);
     str_addf(&w->out,
-        "                asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile\"\n"
-        "                    \".mbarrier::complete_tx::bytes [%%0], [%%1, {%%2, %%3}], [%%4];\"\n"
-        "                    :: \"r\"(%s%s%s), \"l\"(&%s), \"r\"(%s * %d), \"r\"(%s),\n"
-        "                    \"r\"(%s + 8 * %s) : \"memory\");\n",
-        w->to, which ? " + " : "",
-        which ? arena_printf(w->arena, "%s * %d", w->rows, WGMMA_ROW_BYTES) : "", param->name,
-        w->tile, tile_k(w), which ? w->first_x : w->first_y, w->full, w->stage);
+        "%sasm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile\"\n"
+        "%s    \".mbarrier::complete_tx::bytes%s [%%0], [%%1, {%%2, %%3}], [%%4]%s;\"\n"
+        "%s    :: \"r\"(%s), \"l\"(&%s), \"r\"(%s), \"r\"(%s),\n"
+        "%s    \"r\"(%s + 8 * %s)%s : \"memory\");\n",
+        in, in, to_all ? ".multicast::cluster" : "", to_all ? ", %5" : "", in, to, param->name, x,
+        y, in, w->full, w->stage,
+        to_all ? arena_printf(w->arena, ", \"h\"((unsigned short)((1 << %s) - 1))", w->cluster)
+               : "");
+}
+
+/* The tile of A, and the block's share of the tile of B, which goes to all blocks of the cluster. B
+ * whose rows run across k comes in squares of 64 x 64: see tile_swizzled_place. */
+static void write_copies(struct wgmma_writer *w)
+{
+    struct arena *a = w->arena;
+    const char *in = "                ", *deep = arena_printf(a, "%s    ", in),
+               *at_k = arena_printf(a, "%s * %d", w->tile, tile_k(w));
+    const char *share = arena_printf(a, "%s * (%u / %s)", w->rank,
+        w->across ? w->columns / WGMMA_TILE_K : w->columns, w->cluster);
+    write_tensor_copy(w, 0, false, w->to, at_k, w->first_y, in);
+    if (w->across)
+        str_addf(&w->out,
+            "%s#pragma unroll\n%sfor (int %s = 0; %s < %u / %s; %s++) {\n%s    const int %s = "
+            "%s + %s;\n",
+            in, in, w->i, w->i, w->columns / WGMMA_TILE_K, w->cluster, w->i, in, w->u, w->i, share);
+    for (unsigned to_all = 0; to_all < 2; to_all++) {
+        str_addf(&w->out, "%sif (%s %s 1) {\n", in, w->cluster, to_all ? ">" : "==");
+        if (w->across)
+            write_tensor_copy(w, 1, to_all,
+                arena_printf(a, "%s + (%s + %d * %s) * %d", w->to, w->rows, WGMMA_TILE_K, w->u,
+                    WGMMA_ROW_BYTES),
+                arena_printf(a, "%s + %d * %s", w->first_x, WGMMA_TILE_K, w->u), at_k, deep);
+        else
+            write_tensor_copy(w, 1, to_all,
+                arena_printf(a, "%s + (%s + %s) * %d", w->to, w->rows, share, WGMMA_ROW_BYTES),
+                at_k, arena_printf(a, "%s + %s", w->first_x, share), deep);
+        str_addf(&w->out, "%s}\n", in);
+    }
+    if (w->across)
+        str_addf(&w->out, "%s}\n", in);
 }
 
 /* The first warpgroup: one thread of it keeps the ring full. */
@@ -241,11 +268,7 @@ static void write_producer(struct wgmma_writer *w)
         "%%1;\"\n"
         "                    :: \"r\"(%s + 8 * %s), \"r\"((%s + %u) * %d) : \"memory\");\n",
         w->full, w->stage, w->rows, w->columns, WGMMA_ROW_BYTES);
-    write_copy(w, 0);
-    if (w->across)
-        write_copy_across(w);
-    else
-        write_copy(w, 1);
+    write_copies(w);
     str_add(s, "            }\n        return;\n    }\n");
 }
 
@@ -298,10 +321,16 @@ static void write_loop(struct wgmma_writer *w)
         s, "%s}\n%sasm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n", in, in);
     wgmma_wait(&code, 0, w->i, in);
     str_addf(s,
-        "%sif (threadIdx.x %% 128 == 0)\n%s    asm volatile(\"mbarrier.arrive.shared::cta.b64 _, "
-        "[%%0];\""
-        " :: \"r\"(%s + 8 * %s) : \"memory\");\n",
-        in, in, w->empty, w->stage);
+        "%sif (%s == 1 && threadIdx.x %% 128 == 0)\n%s    asm volatile("
+        "\"mbarrier.arrive.shared::cta.b64 _, [%%0];\" :: \"r\"(%s + 8 * %s) : \"memory\");\n",
+        in, w->cluster, in, w->empty, w->stage);
+    str_addf(s,
+        "%sif (%s > 1 && threadIdx.x %% 128 < %s)\n"
+        "%s    asm volatile(\"{\\n.reg .b32 there;\\nmapa.shared::cluster.u32 there, %%0, "
+        "%%1;\\n\"\n"
+        "%s        \"mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\\n}\"\n"
+        "%s        :: \"r\"(%s + 8 * %s), \"r\"(threadIdx.x %% 128) : \"memory\");\n",
+        in, w->cluster, w->cluster, in, in, in, w->empty, w->stage);
     if (w->product.eight)
         str_addf(s,
             "%s#pragma unroll\n%sfor (int %s = 0; %s < %u; %s++)\n%s    %s[%s] += %s[%s];\n", in,
@@ -320,6 +349,10 @@ static void write_tail(struct wgmma_writer *w)
     const unsigned pitch = w->columns + 8;
     const struct wgmma_code code = code_of(w);
     str_addf(s,
+        "    if (%s > 1)\n"
+        "        asm volatile(\"barrier.cluster.arrive.aligned;\" ::: \"memory\");\n",
+        w->cluster);
+    str_addf(s,
         "    asm volatile(\"bar.sync 1, %%0;\" :: \"r\"(2 * %s) : \"memory\");\n"
         "    const int %s = threadIdx.x %% 32;\n"
         "    float *%s = (float *)%s + (threadIdx.x / 32 - 4) * (16 * %u);\n",
@@ -336,7 +369,11 @@ static void write_tail(struct wgmma_writer *w)
         arena_printf(w->arena, "%s[%s / %u * %u + %s %% %u]", w->patch, w->u, w->columns, pitch,
             w->u, w->columns),
         "            ");
-    str_addf(s, "%s}\n    }\n}", in);
+    /* no block ends while another arrives at its barriers */
+    str_addf(s,
+        "%s}\n    }\n    if (%s > 1)\n"
+        "        asm volatile(\"barrier.cluster.wait.aligned;\" ::: \"memory\");\n}",
+        in, w->cluster);
 }
 
 /* --- the launch --- */
@@ -346,10 +383,12 @@ static void write_arguments(
 {
     struct str s = {0};
     for (unsigned i = 0; i < line->nr_args; i++) {
-        const char *rows = i == w->params[0] ? w->rows
-                           : i == w->params[1]
-                               ? arena_printf(w->arena, "%u", w->across ? WGMMA_TILE_K : w->columns)
-                               : NULL;
+        const char *rows =
+            i == w->params[0] ? w->rows
+            : i == w->params[1]
+                ? (w->across ? arena_printf(w->arena, "%d", WGMMA_TILE_K)
+                             : arena_printf(w->arena, "%u/%s", w->columns, w->cluster))
+                : NULL;
         str_addf(&s, "%s", i ? ", " : "");
         if (rows)
             str_addf(&s, "tensor_map(%s, box(%d, %s), swizzle(%d))", line->args[i], tile_k(w), rows,
@@ -371,6 +410,10 @@ static bool write_launch(
     const char *patches = arena_printf(w->arena, "%s * %u", w->rows, (w->columns + 8) * 4);
     pragma_add_tune(in, &out->edits, w->rows, 128, w->columns == 256 ? "64, 128" : "64, 128, 192");
     pragma_add_tune(in, &out->edits, w->stages, 4, "2, 3, 4, 5, 6, 8");
+    pragma_add_tune(in, &out->edits, w->cluster, 1,
+        !w->across || w->columns == 256 ? "1, 2, 4"
+        : w->columns == 128             ? "1, 2"
+                                        : "1");
     /* Of the 227 KB of a block, the barriers before the ring take a kilobyte. */
     pragma_add_line(in, &out->edits,
         arena_printf(w->arena, "where  %s <= 231424 && %s <= 231424", ring, patches));
@@ -382,6 +425,7 @@ static bool write_launch(
     return code_launches(c,
         &(struct code_launch){.columns = arena_printf(w->arena, "%u", w->columns),
             .rows = w->rows,
+            .together = w->cluster,
             .threads = {threads, "1"},
             .smem = arena_printf(w->arena, "max(%s, %s)", ring, patches)},
         out);
