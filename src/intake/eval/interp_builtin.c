@@ -222,7 +222,7 @@ static const char *last_name(const struct call *c, unsigned arg)
     for (unsigned i = r.from; i < r.to; i++) {
         if (r.toks->tok[i].kind == TOK_NAME)
             name = r.toks->tok[i].text;
-        if (tok_is(&r.toks->tok[i], "["))
+        if (toks_is(r.toks, i, "["))
             break;
     }
     return name;
@@ -517,8 +517,8 @@ static bool tensors(struct call *c, struct interp_value *out)
         out->memory->said = said;
         return true;
     }
-    if (!str_among(c->name, made) || list.from >= list.to ||
-        !tok_is(&list.toks->tok[list.from], "{") || !list.toks->tok[list.from].match)
+    if (!str_among(c->name, made) || list.from >= list.to || !toks_is(list.toks, list.from, "{") ||
+        !list.toks->tok[list.from].match)
         return false;
     const unsigned nr = tok_range_split(
         (struct tok_range){list.toks, list.from + 1, list.toks->tok[list.from].match}, dims,

@@ -409,7 +409,7 @@ static bool is_stream(const struct interp_reader *r, const struct interp_operand
 
     return (slot && slot->type && slot->type->kind == TYPE_OTHER &&
                slot->v.kind == VALUE_UNKNOWN) ||
-           (r->i > 0 && tok_is(&r->toks->tok[r->i - 1], "cin"));
+           (r->i > 0 && toks_is(r->toks, r->i - 1, "cin"));
 }
 
 struct interp_operand interp_expression(struct interp_reader *r, int level)

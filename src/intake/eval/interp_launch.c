@@ -110,7 +110,7 @@ void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned
     struct interp_value values[4] = {{0}};
 
     *past = to;
-    if (close >= to || !tok_is(&toks->tok[close + 1], "(") || !toks->tok[close + 1].match)
+    if (close >= to || !toks_is(toks, close + 1, "(") || !toks->tok[close + 1].match)
         return;
     *past = toks->tok[close + 1].match + 1;
     if (ip->dry)
@@ -181,7 +181,7 @@ static const struct decl *kernel_in(struct interp *ip, struct tok_range r, unsig
 
         if (v.kind != VALUE_CODE || !v.code->is_kernel)
             continue;
-        if (i + 1 < r.to && tok_is(&r.toks->tok[i + 1], "<"))
+        if (i + 1 < r.to && toks_is(r.toks, i + 1, "<"))
             *angle = i + 1;
         return v.code;
     }

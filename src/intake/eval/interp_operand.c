@@ -106,7 +106,7 @@ static bool cast(struct interp_reader *r, struct interp_operand *out)
 
     if (past == open + 1)
         return false;
-    if (past != close && !tok_is(&r->toks->tok[past], "(") && !tok_is(&r->toks->tok[past], "["))
+    if (past != close && !toks_is(r->toks, past, "(") && !toks_is(r->toks, past, "["))
         return false;
     if (type && type->kind == TYPE_OTHER && strcmp(type->text, "void") != 0 &&
         (tok_is(after, "&") || tok_is(after, "*") || tok_is(after, "-") || tok_is(after, "(")))
@@ -321,7 +321,7 @@ static struct interp_value static_member(struct interp *ip, const char *name, co
 
     for (unsigned i = type && type->decl ? type->decl->from : toks->nr;
          i < toks->nr && i < type->decl->to && !ip->stopped; i++) {
-        if (tok_is(&toks->tok[i], member) && tok_is(&toks->tok[i + 1], "="))
+        if (toks_is(toks, i, member) && toks_is(toks, i + 1, "="))
             return interp_evaluate(
                 ip, (struct tok_range){toks, i + 2, toks_find(toks, i, type->decl->to, ";")});
         if ((i & 7) == 0)
@@ -336,18 +336,18 @@ static struct interp_operand name(struct interp_reader *r)
     struct interp *ip = r->ip;
     unsigned id = r->i;
 
-    while (r->i + 2 < r->to && tok_is(&r->toks->tok[r->i + 1], "::") &&
+    while (r->i + 2 < r->to && toks_is(r->toks, r->i + 1, "::") &&
            r->toks->tok[r->i + 2].kind == TOK_NAME)
         r->i += 2;
     const char *word = interp_now(r)->text;
     unsigned angle = 0, after = r->i + 1;
 
-    if (after < r->to && tok_is(&r->toks->tok[after], "<") && !interp_variable(ip, word)) {
+    if (after < r->to && toks_is(r->toks, after, "<") && !interp_variable(ip, word)) {
         unsigned close = toks_angle(r->toks, after, r->to);
 
         if (close && close + 1 < r->to &&
-            (tok_is(&r->toks->tok[close + 1], "(") || tok_is(&r->toks->tok[close + 1], "<<<") ||
-                tok_is(&r->toks->tok[close + 1], "::") || tok_is(&r->toks->tok[close + 1], "{"))) {
+            (toks_is(r->toks, close + 1, "(") || toks_is(r->toks, close + 1, "<<<") ||
+                toks_is(r->toks, close + 1, "::") || toks_is(r->toks, close + 1, "{"))) {
             angle = after;
             after = close + 1;
         } else if (close && close + 1 >= r->to && interp_function(ip, word, 0, 0, 0) == NULL &&
@@ -543,7 +543,7 @@ static struct interp_operand member(struct interp_reader *r, struct interp_opera
                            ? word
                            : arena_printf(r->ip->arena, "%s_%s", o.path, word);
 
-    if (!(open < r->to && (tok_is(&r->toks->tok[open], "(") || tok_is(&r->toks->tok[open], "<"))))
+    if (!(open < r->to && (toks_is(r->toks, open, "(") || toks_is(r->toks, open, "<"))))
         make_object(r->ip, &o, arrow);
     if (arrow && o.v.kind == VALUE_ADDRESS)
         o = (struct interp_operand){.v = o.v.slot->v, .slot = o.v.slot, .path = o.path};
@@ -553,13 +553,13 @@ static struct interp_operand member(struct interp_reader *r, struct interp_opera
             .offset = o.v.i,
             .type = o.v.type,
             .path = o.path};
-    if (open < r->to && tok_is(&r->toks->tok[open], "<")) {
+    if (open < r->to && toks_is(r->toks, open, "<")) {
         unsigned close = toks_angle(r->toks, open, r->to); /* x.data_ptr<float>() */
 
-        if (close && close + 1 < r->to && tok_is(&r->toks->tok[close + 1], "("))
+        if (close && close + 1 < r->to && toks_is(r->toks, close + 1, "("))
             open = close + 1;
     }
-    if (open < r->to && tok_is(&r->toks->tok[open], "(") && r->toks->tok[open].match &&
+    if (open < r->to && toks_is(r->toks, open, "(") && r->toks->tok[open].match &&
         r->toks->tok[open].match < r->to) {
         interp_walk_object(r->ip, &o);
         return member_call(r, o, word, open);

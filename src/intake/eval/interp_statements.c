@@ -80,7 +80,7 @@ static bool leaves(const struct toks *toks, unsigned from, unsigned to)
         "goto", "_exit", "terminate", NULL};
 
     for (unsigned i = from; i < to; i++) {
-        if (tok_is(&toks->tok[i], "{") && i > from && toks->tok[i].match)
+        if (toks_is(toks, i, "{") && i > from && toks->tok[i].match)
             i = toks->tok[i].match;
         if (tok_among(&toks->tok[i], words))
             return true;
@@ -127,7 +127,7 @@ static struct interp_value condition(struct interp *ip, struct tok_range r)
 static unsigned if_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
     i++;
-    if (i < to && tok_is(&toks->tok[i], "constexpr"))
+    if (i < to && toks_is(toks, i, "constexpr"))
         i++;
     unsigned close = i < to ? toks->tok[i].match : 0;
 
@@ -144,7 +144,7 @@ static unsigned if_statement(struct interp *ip, const struct toks *toks, unsigne
     unsigned body = close + 1, body_to = skip_statement(ip, toks, body, to), other = 0;
     enum truth truth = truth_of(&v);
 
-    if (body_to < to && tok_is(&toks->tok[body_to], "else"))
+    if (body_to < to && toks_is(toks, body_to, "else"))
         other = body_to + 1;
     unsigned end = other ? skip_statement(ip, toks, other, to) : body_to;
 
@@ -314,10 +314,10 @@ static unsigned do_statement(struct interp *ip, const struct toks *toks, unsigne
         .condition_last = true};
     unsigned end = l.body_to;
 
-    if (end + 1 < to && tok_is(&toks->tok[end], "while") && toks->tok[end + 1].match) {
+    if (end + 1 < to && toks_is(toks, end, "while") && toks->tok[end + 1].match) {
         l.condition = (struct tok_range){toks, end + 2, toks->tok[end + 1].match};
         end = toks->tok[end + 1].match + 1;
-        end += end < to && tok_is(&toks->tok[end], ";");
+        end += end < to && toks_is(toks, end, ";");
     }
     if (!ip->dry)
         run_loop(ip, toks, &l);
@@ -343,7 +343,7 @@ static unsigned find_case(
     for (unsigned i = open + 1; i < close; i++) {
         const struct tok *t = &toks->tok[i];
 
-        if (tok_is(t, "default") && tok_is(&toks->tok[i + 1], ":"))
+        if (tok_is(t, "default") && toks_is(toks, i + 1, ":"))
             other = i + 2;
         if (tok_is(t, "case")) {
             unsigned colon = toks_find(toks, i, close, ":");
@@ -397,7 +397,7 @@ static unsigned declare_array(
     int64_t bytes = each ? (int64_t)each : -1;
     const struct said *said = said_number(ip->arena, each);
 
-    for (; i < to && tok_is(&toks->tok[i], "[") && toks->tok[i].match; dims++) {
+    for (; i < to && toks_is(toks, i, "[") && toks->tok[i].match; dims++) {
         struct interp_value n =
             interp_evaluate(ip, (struct tok_range){toks, i + 1, toks->tok[i].match});
 
@@ -411,9 +411,9 @@ static unsigned declare_array(
     m->lost = dims > 1;
     m->said = said;
     slot->v = interp_pointer(m, type, 0);
-    if (i < to && tok_is(&toks->tok[i], "="))
+    if (i < to && toks_is(toks, i, "="))
         i++;
-    if (i < to && tok_is(&toks->tok[i], "{") && toks->tok[i].match) {
+    if (i < to && toks_is(toks, i, "{") && toks->tok[i].match) {
         struct tok_range items[LAUNCH_MAX_ARGS];
         unsigned nr = tok_range_split(
             (struct tok_range){toks, i + 1, toks->tok[i].match}, items, LAUNCH_MAX_ARGS);
@@ -439,10 +439,10 @@ static unsigned declare_array(
 static unsigned declarator(struct interp *ip, const struct toks *toks, unsigned i, unsigned end,
     const struct type *type, bool is_ref)
 {
-    for (; i < end && (tok_is(&toks->tok[i], "*") || tok_is(&toks->tok[i], "&") ||
-                          interp_type_word(&toks->tok[i]));
+    for (; i < end &&
+           (toks_is(toks, i, "*") || toks_is(toks, i, "&") || interp_type_word(&toks->tok[i]));
          i++)
-        if (tok_is(&toks->tok[i], "*"))
+        if (toks_is(toks, i, "*"))
             type = interp_type_pointer(ip, type);
     unsigned comma = toks_find(toks, i, end, ",");
 
@@ -489,7 +489,7 @@ static unsigned declaration(struct interp *ip, const struct toks *toks, unsigned
     while (first < end && interp_type_word(&toks->tok[first]))
         first++;
     if (first >= end || toks->tok[first].kind != TOK_NAME ||
-        (first == i && tok_is(&toks->tok[first + 1], "(")) ||
+        (first == i && toks_is(toks, first + 1, "(")) ||
         (first == i && interp_variable(ip, toks->tok[first].text)))
         return i;
     unsigned past = interp_type_read(ip, toks, i, end, type, is_ref);
@@ -509,9 +509,9 @@ static bool declare_function_pointer(
 {
     const unsigned open = toks_find(toks, i + 1, end, "(");
 
-    if (toks->tok[i].kind != TOK_NAME || open + 4 >= end || !tok_is(&toks->tok[open + 1], "*") ||
+    if (toks->tok[i].kind != TOK_NAME || open + 4 >= end || !toks_is(toks, open + 1, "*") ||
         toks->tok[open + 2].kind != TOK_NAME || toks->tok[open].match != open + 3 ||
-        !tok_is(&toks->tok[open + 4], "("))
+        !toks_is(toks, open + 4, "("))
         return false;
     struct interp_slot *slot = interp_declare(ip, toks->tok[open + 2].text, NULL);
     const unsigned equals = toks_find(toks, open, end, "=");
@@ -542,13 +542,12 @@ static unsigned plain_statement(struct interp *ip, const struct toks *toks, unsi
         toks->tok[i].kind == TOK_NAME ? resolver_macro(ip->resolver, toks->tok[i].text) : NULL;
     unsigned close = toks->tok[i + 1].match;
 
-    if (ip->walk && macro && macro->is_function && close > i &&
-        tok_is(&toks->tok[close + 1], "{") &&
+    if (ip->walk && macro && macro->is_function && close > i && toks_is(toks, close + 1, "{") &&
         toks->tok[close + 1].match) { /* FOR_EACH(i, n) { ... } */
         interp_macro_head(ip, macro, (struct tok_range){toks, i + 2, close});
         return toks->tok[close + 1].match + 1;
     }
-    if (macro && macro->is_function && close > i && close < end && tok_is(&toks->tok[i + 1], "(") &&
+    if (macro && macro->is_function && close > i && close < end && toks_is(toks, i + 1, "(") &&
         toks->tok[close + 1].kind == TOK_NAME) {
         interp_operand(ip, (struct tok_range){toks, i, close + 1}); /* CHECK(x), without its ; */
         return close + 1;
@@ -641,7 +640,7 @@ static unsigned one_statement(struct interp *ip, const struct toks *toks, unsign
         return leave(ip, toks, i, to, LEAVING_ROUND);
     if (tok_is(t, "try"))
         return i + 1;
-    if (tok_is(t, "catch") && next->match && tok_is(&toks->tok[next->match + 1], "{"))
+    if (tok_is(t, "catch") && next->match && toks_is(toks, next->match + 1, "{"))
         return toks->tok[next->match + 1].match + 1;
     if (tok_is(t, "case") || (tok_is(t, "default") && tok_is(next, ":")))
         return toks_find(toks, i, to, ":") + 1;

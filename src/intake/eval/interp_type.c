@@ -96,9 +96,9 @@ static void describe_plain(struct interp *ip, struct type *t)
         t->decl = struct_named(ip, c);
         bool is_enum =
             t->decl &&
-            tok_is(&ip->resolver->toks
-                        ->tok[t->decl->from +
-                              tok_is(&ip->resolver->toks->tok[t->decl->from], "typedef")],
+            tok_is(
+                &ip->resolver->toks
+                     ->tok[t->decl->from + toks_is(ip->resolver->toks, t->decl->from, "typedef")],
                 "enum");
 
         t->kind = is_enum ? TYPE_INT : t->decl ? TYPE_STRUCT : TYPE_OTHER;
@@ -182,20 +182,20 @@ unsigned interp_type_read(struct interp *ip, const struct toks *toks, unsigned i
     name = i;
     while (i < to && toks->tok[i].kind == TOK_NAME && str_among(toks->tok[i].text, parts)) {
         i++;
-        while (i < to && tok_is(&toks->tok[i], "const"))
+        while (i < to && toks_is(toks, i, "const"))
             i++;
     }
     if (i == name) {
-        if (i < to && tok_is(&toks->tok[i], "::"))
+        if (i < to && toks_is(toks, i, "::"))
             i++;
         if (i >= to || toks->tok[i].kind != TOK_NAME)
             return start;
         for (i++; i < to; i++) {
-            unsigned close = tok_is(&toks->tok[i], "<") ? toks_angle(toks, i, to) : 0;
+            unsigned close = toks_is(toks, i, "<") ? toks_angle(toks, i, to) : 0;
 
             if (close)
                 i = close;
-            else if (tok_is(&toks->tok[i], "::") && i + 1 < to && toks->tok[i + 1].kind == TOK_NAME)
+            else if (toks_is(toks, i, "::") && i + 1 < to && toks->tok[i + 1].kind == TOK_NAME)
                 i++;
             else
                 break;
@@ -221,9 +221,9 @@ const struct type *interp_type_of_next(
     const struct toks *toks, unsigned past, const struct type *type)
 {
     for (; past > 0 && type &&
-           (tok_is(&toks->tok[past - 1], "*") || interp_type_word(&toks->tok[past - 1]));
+           (toks_is(toks, past - 1, "*") || interp_type_word(&toks->tok[past - 1]));
          past--)
-        if (tok_is(&toks->tok[past - 1], "*") && type->kind == TYPE_POINTER)
+        if (toks_is(toks, past - 1, "*") && type->kind == TYPE_POINTER)
             type = type->to;
     return type;
 }
@@ -270,11 +270,11 @@ static bool read_field(struct interp *ip, unsigned i, unsigned end, struct type_
         unsigned past;
 
         *field = (struct type_field){.count = 1};
-        for (; name < end && tok_is(&toks->tok[name], "*"); name++)
+        for (; name < end && toks_is(toks, name, "*"); name++)
             one = interp_type_pointer(ip, one);
         if (name >= end || toks->tok[name].kind != TOK_NAME)
             return false;
-        for (past = name + 1; past < end && tok_is(&toks->tok[past], "[");
+        for (past = name + 1; past < end && toks_is(toks, past, "[");
              past = toks->tok[past].match + 1) {
             struct interp_value n =
                 interp_evaluate(ip, (struct tok_range){toks, past + 1, toks->tok[past].match});
@@ -286,7 +286,7 @@ static bool read_field(struct interp *ip, unsigned i, unsigned end, struct type_
         field->name = toks->tok[name].text;
         field->type = one;
         field->to = toks_find(toks, past, end, ",");
-        field->from = past + (past < field->to && tok_is(&toks->tok[past], "="));
+        field->from = past + (past < field->to && toks_is(toks, past, "="));
         name = field->to + 1;
         **last = field;
         *last = &field->next;
@@ -307,19 +307,19 @@ static void read_fields(struct interp *ip, const struct decl *d, struct type_fie
 
         if (toks->tok[i].kind == TOK_DIRECTIVE) {
             i++;
-        } else if (toks->tok[i].kind == TOK_NAME && tok_is(&toks->tok[i + 1], ":")) {
+        } else if (toks->tok[i].kind == TOK_NAME && toks_is(toks, i + 1, ":")) {
             i += 2; /* public: */
         } else if (paren < end && toks_find(toks, i, paren, "=") == paren) {
-            fields->known = fields->known && !tok_is(&toks->tok[i], "virtual");
+            fields->known = fields->known && !toks_is(toks, i, "virtual");
             i = brace < end || (brace == end && paren < end && brace < toks->nr &&
-                                   tok_is(&toks->tok[brace], "{"))
+                                   toks_is(toks, brace, "{"))
                     ? toks->tok[brace].match + 1
                     : end + 1;
-        } else if (tok_is(&toks->tok[i], ";")) {
+        } else if (toks_is(toks, i, ";")) {
             i++;
         } else {
-            bool other = tok_is(&toks->tok[i], "using") || tok_is(&toks->tok[i], "typedef") ||
-                         tok_is(&toks->tok[i], "static") || tok_is(&toks->tok[i], "friend");
+            bool other = toks_is(toks, i, "using") || toks_is(toks, i, "typedef") ||
+                         toks_is(toks, i, "static") || toks_is(toks, i, "friend");
 
             fields->known = (other || read_field(ip, i, end, &last)) && fields->known;
             i = end + 1;

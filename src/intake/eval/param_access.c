@@ -157,7 +157,7 @@ void interp_walk_asm(struct interp *ip, const struct toks *toks, unsigned from, 
     for (unsigned i = from; i + 1 < to; i++) {
         const char *constraint = toks->tok[i].text;
 
-        if (toks->tok[i].kind != TOK_STRING || !tok_is(&toks->tok[i + 1], "("))
+        if (toks->tok[i].kind != TOK_STRING || !toks_is(toks, i + 1, "("))
             continue;
         const struct interp_operand o =
             interp_operand(ip, (struct tok_range){toks, i + 2, toks->tok[i + 1].match});
@@ -263,19 +263,19 @@ static const char *indexed_by(const struct decls *decls, const struct decl *fn,
     for (unsigned i = fn->body + 1; i < fn->to; i++) {
         const char *local = NULL;
 
-        if (!tok_is(&toks->tok[i], name) || !tok_is(&toks->tok[i + 1], "["))
+        if (!toks_is(toks, i, name) || !toks_is(toks, i + 1, "["))
             continue;
-        if (tok_is(&toks->tok[i - 1], "=") && toks->tok[i - 2].kind == TOK_NAME)
+        if (toks_is(toks, i - 1, "=") && toks->tok[i - 2].kind == TOK_NAME)
             local = toks->tok[i - 2].text;
         for (unsigned p = 0; p < nr; p++)
             for (unsigned k = fn->body + 1; params[p].is_pointer && k < fn->to; k++) {
                 unsigned open = k + 1;
 
-                if (!tok_is(&toks->tok[k], params[p].name) || !tok_is(&toks->tok[open], "[") ||
+                if (!toks_is(toks, k, params[p].name) || !toks_is(toks, open, "[") ||
                     strcmp(params[p].name, name) == 0)
                     continue;
                 for (unsigned j = open + 1; j < toks->tok[open].match; j++)
-                    if (j == i || (local && tok_is(&toks->tok[j], local)))
+                    if (j == i || (local && toks_is(toks, j, local)))
                         return params[p].name;
             }
     }

@@ -161,12 +161,12 @@ static bool read_kernel_id(struct resolver *resolver, struct site *site, unsigne
     const struct toks *toks = resolver->toks;
     unsigned end = at, i = at;
 
-    if (i > 0 && tok_is(&toks->tok[i - 1], ">")) {
+    if (i > 0 && toks_is(toks, i - 1, ">")) {
         int depth = 0;
 
         while (i > 0) {
             i--;
-            depth += tok_is(&toks->tok[i], ">") - tok_is(&toks->tok[i], "<");
+            depth += toks_is(toks, i, ">") - toks_is(toks, i, "<");
             if (toks->tok[i].match && toks->tok[i].match < i)
                 i = toks->tok[i].match;
             if (depth == 0)
@@ -179,7 +179,7 @@ static bool read_kernel_id(struct resolver *resolver, struct site *site, unsigne
         return false;
     i--;
     site->kernel = toks->tok[i].text;
-    while (i > 1 && tok_is(&toks->tok[i - 1], "::") && toks->tok[i - 2].kind == TOK_NAME)
+    while (i > 1 && toks_is(toks, i - 1, "::") && toks->tok[i - 2].kind == TOK_NAME)
         i -= 2;
     site->from = i;
     site->id = toks_text(toks, resolver->arena, i, end);
@@ -196,12 +196,12 @@ struct site *resolver_launches(struct resolver *resolver, unsigned *nr)
     for (unsigned i = 0; i < toks->nr; i++) {
         struct site s = {.at = i, .line = toks->tok[i].line};
 
-        if (!tok_is(&toks->tok[i], "<<<"))
+        if (!toks_is(toks, i, "<<<"))
             continue;
         unsigned close = toks_find(toks, i + 1, toks->nr, ">>>");
 
         if (close == toks->nr || !read_kernel_id(resolver, &s, i) ||
-            !tok_is(&toks->tok[close + 1], "(") || !toks->tok[close + 1].match)
+            !toks_is(toks, close + 1, "(") || !toks->tok[close + 1].match)
             continue;
         s.nr_config =
             tok_range_split((struct tok_range){toks, i + 1, close}, s.config, ARRAY_SIZE(s.config));
@@ -244,8 +244,7 @@ bool resolver_template_argument(const struct resolver *resolver, const char *nam
     for (unsigned i = toks_name(toks, fn->name, 0); i + 1 < toks->nr;
          i = toks_again(toks, i, toks->nr)) {
         struct tok_range args[MAX_TEMPLATE_ARGS];
-        const unsigned close =
-            tok_is(&toks->tok[i + 1], "<") ? toks_angle(toks, i + 1, toks->nr) : 0;
+        const unsigned close = toks_is(toks, i + 1, "<") ? toks_angle(toks, i + 1, toks->nr) : 0;
 
         if (!close || (i >= fn->from && i < fn->to) || !resolver_function_at(resolver, i) ||
             (toks->left_out && toks->left_out[i]) ||

@@ -99,9 +99,9 @@ static bool is_own(const struct resolver *resolver, const struct decl *fn, const
     struct param params[MAX_PARAMS];
 
     for (unsigned i = toks_name(toks, name, fn->from); i < fn->to; i = toks_again(toks, i, fn->to))
-        if ((toks->tok[i - 1].kind == TOK_NAME || tok_is(&toks->tok[i - 1], "*")) &&
-            (tok_is(&toks->tok[i + 1], "=") || tok_is(&toks->tok[i + 1], "[")) &&
-            !tok_is(&toks->tok[i - 1], "return"))
+        if ((toks->tok[i - 1].kind == TOK_NAME || toks_is(toks, i - 1, "*")) &&
+            (toks_is(toks, i + 1, "=") || toks_is(toks, i + 1, "[")) &&
+            !toks_is(toks, i - 1, "return"))
             return true;
     for (unsigned p = params_read(params, NULL, resolver->decls, fn); p-- > 0;)
         if (strcmp(params[p].name, name) == 0)
@@ -117,7 +117,7 @@ bool resolver_device_uses(const struct resolver *resolver, const char *name)
         if (d->kind != DECL_FUNCTION || !d->keep)
             continue;
         for (unsigned t = d->from; t < d->to; t++)
-            if (tok_is(&resolver->toks->tok[t], name) && !is_own(resolver, d, name))
+            if (toks_is(resolver->toks, t, name) && !is_own(resolver, d, name))
                 return true;
     }
     return false;
@@ -130,11 +130,11 @@ static bool kept_beside(const struct resolver *resolver, const struct decl *self
     for (unsigned i = 0; i < resolver->decls->nr; i++) {
         const struct decl *d = &resolver->decls->decl[i];
 
-        if ((d == self && !tok_is(&resolver->toks->tok[d->from], "enum")) || !d->keep ||
+        if ((d == self && !toks_is(resolver->toks, d->from, "enum")) || !d->keep ||
             d->kind == DECL_FUNCTION || d->kind == DECL_DIRECTIVE)
             continue;
         for (unsigned t = d->from; t < d->to; t++)
-            if (tok_is(&resolver->toks->tok[t], name))
+            if (toks_is(resolver->toks, t, name))
                 return true;
     }
     for (unsigned m = 0; m < resolver->nr_macros; m++)

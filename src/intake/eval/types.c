@@ -26,16 +26,16 @@ static const char *alias_of(
             break;
         if (toks->left_out && toks->left_out[i])
             continue;
-        if (tok_is(&toks->tok[i - 1], "using") && tok_is(&toks->tok[i + 1], "=")) {
+        if (toks_is(toks, i - 1, "using") && toks_is(toks, i + 1, "=")) {
             found = toks_text(toks, resolver->arena, i + 2, toks_find(toks, i + 2, toks->nr, ";"));
             *where = i;
-        } else if (tok_is(&toks->tok[i + 1], ";")) {
+        } else if (toks_is(toks, i + 1, ";")) {
             unsigned start = i;
 
-            while (start > 0 && i - start < 12 && !tok_is(&toks->tok[start], "typedef") &&
-                   !tok_is(&toks->tok[start], ";") && !tok_is(&toks->tok[start], "}"))
+            while (start > 0 && i - start < 12 && !toks_is(toks, start, "typedef") &&
+                   !toks_is(toks, start, ";") && !toks_is(toks, start, "}"))
                 start--;
-            if (tok_is(&toks->tok[start], "typedef") && start + 1 < i) {
+            if (toks_is(toks, start, "typedef") && start + 1 < i) {
                 found = toks_text(toks, resolver->arena, start + 1, i);
                 *where = i;
             }
@@ -58,10 +58,9 @@ static const char *explicit_instance(
          i = toks_again(toks, i, toks->nr)) {
         const struct decl *d = decls_at(resolver->decls, i);
         struct tok_range args[MAX_TEMPLATE_ARGS];
-        const unsigned close =
-            tok_is(&toks->tok[i + 1], "<") ? toks_angle(toks, i + 1, toks->nr) : 0;
+        const unsigned close = toks_is(toks, i + 1, "<") ? toks_angle(toks, i + 1, toks->nr) : 0;
 
-        if (!d || !tok_is(&toks->tok[d->from], "template") || tok_is(&toks->tok[d->from + 1], "<"))
+        if (!d || !toks_is(toks, d->from, "template") || toks_is(toks, d->from + 1, "<"))
             continue;
         *where = i;
         if (close &&

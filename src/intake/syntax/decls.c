@@ -35,9 +35,9 @@ static unsigned skip_attribute(const struct toks *toks, unsigned i)
         "alignas", "decltype", "__declspec", "__maxnreg__", "__cluster_dims__", "noexcept",
         "static_assert", NULL};
 
-    if (tok_among(&toks->tok[i], words) && tok_is(&toks->tok[i + 1], "(") && toks->tok[i + 1].match)
+    if (tok_among(&toks->tok[i], words) && toks_is(toks, i + 1, "(") && toks->tok[i + 1].match)
         return toks->tok[i + 1].match + 1;
-    if (tok_is(&toks->tok[i], "[") && tok_is(&toks->tok[i + 1], "[") && toks->tok[i].match)
+    if (toks_is(toks, i, "[") && toks_is(toks, i + 1, "[") && toks->tok[i].match)
         return toks->tok[i].match + 1;
     return i;
 }
@@ -45,7 +45,7 @@ static unsigned skip_attribute(const struct toks *toks, unsigned i)
 /* The token behind `template <...>`; there may be several such lists. */
 static unsigned skip_template_head(const struct toks *toks, unsigned i, unsigned to)
 {
-    while (i < to && tok_is(&toks->tok[i], "template") && tok_is(&toks->tok[i + 1], "<")) {
+    while (i < to && toks_is(toks, i, "template") && toks_is(toks, i + 1, "<")) {
         int depth = 0;
 
         for (i++; i < to; i++) {
@@ -83,13 +83,13 @@ static unsigned decl_end(const struct toks *toks, unsigned from, unsigned to)
                 return to;
             i = t->match;
             if (parens && !assigned && !aggregate)
-                return tok_is(&toks->tok[i + 1], ";") ? i + 2 : i + 1;
+                return toks_is(toks, i + 1, ";") ? i + 2 : i + 1;
         } else if (tok_is(t, "}")) {
             return i; /* closes what the declaration stands in */
         } else {
             aggregate = aggregate || (!parens && tok_among(t, aggregates));
-            assigned = assigned ||
-                       (tok_is(t, "=") && !(i > from && tok_is(&toks->tok[i - 1], "operator")));
+            assigned =
+                assigned || (tok_is(t, "=") && !(i > from && toks_is(toks, i - 1, "operator")));
             if (tok_is(t, "(") && !assigned) {
                 parens = true;
                 aggregate = false; /* struct S f(...) is a function */
@@ -112,7 +112,7 @@ static void describe_function(const struct toks *toks, struct decl *d, unsigned 
     d->name = open > d->from && name->kind == TOK_NAME ? name->text : "";
     if (close)
         for (unsigned i = close; i < d->to; i++) {
-            if (tok_is(&toks->tok[i], "{")) {
+            if (toks_is(toks, i, "{")) {
                 d->body = i;
                 break;
             }
@@ -152,8 +152,8 @@ static void note_side_macro(struct decls_reader *r, const char *directive)
 /* using name = ...; using std::name; typedef ... name; namespace name = ...; */
 static void describe_alias(const struct toks *toks, struct decl *d, unsigned i)
 {
-    const bool alias = !tok_is(&toks->tok[i], "typedef");
-    const bool member = alias && i + 2 < d->to && tok_is(&toks->tok[i + 2], "::");
+    const bool alias = !toks_is(toks, i, "typedef");
+    const bool member = alias && i + 2 < d->to && toks_is(toks, i + 2, "::");
 
     d->kind = DECL_USING;
     if (alias && !member && i + 1 < d->to && toks->tok[i + 1].kind == TOK_NAME)
@@ -184,10 +184,10 @@ static unsigned describe_aggregate(
 {
     const unsigned open = toks_find(toks, i, d->to, "{");
 
-    if (d->kind == DECL_VARIABLE && tok_is(&toks->tok[d->to - 1], ";") && name == d->to - 2)
+    if (d->kind == DECL_VARIABLE && toks_is(toks, d->to - 1, ";") && name == d->to - 2)
         d->kind = DECL_TYPE;             /* a forward declaration */
     for (unsigned k = i; k < d->to; k++) /* struct S : B { ... } */
-        if (tok_is(&toks->tok[k], "{"))
+        if (toks_is(toks, k, "{"))
             d->kind = DECL_TYPE;
     if (name)
         return name;
@@ -226,7 +226,7 @@ static void describe(const struct decls_reader *r, struct decl *d)
             typed = true;
             continue;
         }
-        if (tok_is(t, "(") && i > d->from && !tok_is(&toks->tok[i - 1], "=")) {
+        if (tok_is(t, "(") && i > d->from && !toks_is(toks, i - 1, "=")) {
             describe_function(toks, d, i);
             return;
         }
@@ -271,13 +271,13 @@ static void note_host_members(const struct decls_reader *r, const struct decl *t
     const unsigned close = open < type->to ? toks->tok[open].match : 0;
 
     if ((type->kind != DECL_TYPE && type->kind != DECL_USING) || !depth ||
-        tok_is(&toks->tok[type->from], "enum"))
+        toks_is(toks, type->from, "enum"))
         return;
     for (unsigned i = open + 1; i < close;) {
         struct decl m = {.from = i, .name = ""};
 
-        if (toks->tok[i].kind == TOK_DIRECTIVE || tok_is(&toks->tok[i], ";") ||
-            tok_is(&toks->tok[i], ":") || tok_is(&toks->tok[i + 1], ":")) {
+        if (toks->tok[i].kind == TOK_DIRECTIVE || toks_is(toks, i, ";") || toks_is(toks, i, ":") ||
+            toks_is(toks, i + 1, ":")) {
             i++; /* public: */
             continue;
         }
@@ -301,15 +301,15 @@ static void add(struct decls_reader *r, struct decl d)
 /* namespace a::b { or extern "C" {: the token of the brace; 0: token i begins neither. */
 static unsigned container_open(const struct toks *toks, unsigned i)
 {
-    unsigned at = i + tok_is(&toks->tok[i], "inline");
+    unsigned at = i + toks_is(toks, i, "inline");
 
-    if (tok_is(&toks->tok[at], "extern") && toks->tok[at + 1].kind == TOK_STRING)
-        return tok_is(&toks->tok[at + 2], "{") && toks->tok[at + 2].match ? at + 2 : 0;
-    if (!tok_is(&toks->tok[at], "namespace"))
+    if (toks_is(toks, at, "extern") && toks->tok[at + 1].kind == TOK_STRING)
+        return toks_is(toks, at + 2, "{") && toks->tok[at + 2].match ? at + 2 : 0;
+    if (!toks_is(toks, at, "namespace"))
         return 0;
-    for (at++; toks->tok[at].kind == TOK_NAME || tok_is(&toks->tok[at], "::"); at++)
+    for (at++; toks->tok[at].kind == TOK_NAME || toks_is(toks, at, "::"); at++)
         ;
-    return tok_is(&toks->tok[at], "{") && toks->tok[at].match ? at : 0;
+    return toks_is(toks, at, "{") && toks->tok[at].match ? at : 0;
 }
 
 static int by_function(const void *a, const void *b)
@@ -368,7 +368,7 @@ void decls_read(struct decls *decls, struct arena *arena, const struct toks *tok
         if (toks->tok[i].kind == TOK_DIRECTIVE) {
             d.kind = DECL_DIRECTIVE;
             add(&r, d);
-        } else if (!tok_is(&toks->tok[i], ";") && !tok_is(&toks->tok[i], "}")) {
+        } else if (!toks_is(toks, i, ";") && !toks_is(toks, i, "}")) {
             d.to = decl_end(toks, i, decls->container[inside].close);
             d.to = d.to > i ? d.to : i + 1;
             describe(&r, &d);
@@ -429,8 +429,7 @@ static void want_words_of(struct wanted *w, struct arena *arena, const char *tex
 /* x.name, p->name: the name belongs to a type, and is none of the file's. */
 static bool is_member(const struct toks *toks, unsigned i)
 {
-    return (tok_is(&toks->tok[i - 1], ".") || tok_is(&toks->tok[i - 1], "->")) &&
-           !tok_is(&toks->tok[i + 1], "::");
+    return (toks_is(toks, i - 1, ".") || toks_is(toks, i - 1, "->")) && !toks_is(toks, i + 1, "::");
 }
 
 static void want_tokens(
@@ -491,8 +490,8 @@ static bool is_of_type(const struct decl *d, const struct toks *toks)
     if (d->kind != DECL_FUNCTION && d->kind != DECL_VARIABLE)
         return false;
     for (unsigned i = d->from + 1; i < end; i++)
-        if (tok_is(&toks->tok[i], d->name))
-            return tok_is(&toks->tok[i - 1], "::");
+        if (toks_is(toks, i, d->name))
+            return toks_is(toks, i - 1, "::");
     return false;
 }
 
@@ -509,12 +508,12 @@ static bool any_name_wanted(const struct wanted *w, const struct decl *d, const 
                 is_wanted(w, toks->tok[i].text))
                 return true;
     }
-    if (d->kind == DECL_FUNCTION || (d->kind == DECL_TYPE && !tok_is(&toks->tok[d->from], "enum")))
+    if (d->kind == DECL_FUNCTION || (d->kind == DECL_TYPE && !toks_is(toks, d->from, "enum")))
         return false;
     const bool values = toks_find(toks, d->from, d->to, "enum") < d->to;
 
     for (unsigned i = d->from; i + 1 < d->to; i++) {
-        if (tok_is(&toks->tok[i], "{") && toks->tok[i].match && !values)
+        if (toks_is(toks, i, "{") && toks->tok[i].match && !values)
             i = toks->tok[i].match; /* names of fields are none of the file's */
         const struct tok *t = &toks->tok[i], *next = &toks->tok[i + 1];
 
@@ -537,8 +536,8 @@ static bool always_stays(const struct decl *d, const struct toks *toks, size_t o
     if (d->kind != DECL_USING)
         return false;
     for (unsigned i = d->from; i < d->to; i++)
-        if (tok_is(&toks->tok[i], "nvcuda") || tok_is(&toks->tok[i], "cooperative_groups") ||
-            tok_is(&toks->tok[i], "cub") || tok_is(&toks->tok[i], "cute"))
+        if (toks_is(toks, i, "nvcuda") || toks_is(toks, i, "cooperative_groups") ||
+            toks_is(toks, i, "cub") || toks_is(toks, i, "cute"))
             return true;
     return false;
 }
@@ -562,7 +561,7 @@ static bool namespace_used(const struct decls *decls, const char *name)
     const struct toks *toks = decls->toks;
 
     for (unsigned i = toks_name(toks, name, 2); i < toks->nr; i = toks_again(toks, i, toks->nr))
-        if (tok_is(&toks->tok[i - 1], "namespace") && tok_is(&toks->tok[i - 2], "using"))
+        if (toks_is(toks, i - 1, "namespace") && toks_is(toks, i - 2, "using"))
             return true;
     return false;
 }
@@ -573,7 +572,7 @@ static bool namespace_kept(const struct decls *decls, const char *name)
     for (unsigned c = 1; c < decls->nr_containers; c++)
         for (unsigned i = decls->container[c].from;
              decls->container[c].keep && i < decls->container[c].open; i++)
-            if (tok_is(&decls->toks->tok[i], name))
+            if (toks_is(decls->toks, i, name))
                 return true;
     return false;
 }
@@ -588,7 +587,7 @@ static bool namespace_reached(
     for (unsigned c = d->container; c && !decls->container[c].keep;
          c = decls->container[c].parent) {
         const struct container *in = &decls->container[c];
-        bool named = !tok_is(&toks->tok[in->from], "namespace") ||
+        bool named = !toks_is(toks, in->from, "namespace") ||
                      in->open == in->from + 1; /* extern "C", inline, without a name */
 
         for (unsigned i = in->from + 1; i < in->open && !named; i++)
@@ -641,8 +640,8 @@ static void keep_using(struct decls *decls)
     for (unsigned i = 0; i < decls->nr_own; i++) {
         struct decl *d = &decls->decl[i];
 
-        if (d->kind == DECL_USING && d->to > d->from + 3 && tok_is(&toks->tok[d->from], "using") &&
-            tok_is(&toks->tok[d->from + 1], "namespace") &&
+        if (d->kind == DECL_USING && d->to > d->from + 3 && toks_is(toks, d->from, "using") &&
+            toks_is(toks, d->from + 1, "namespace") &&
             (!d->container || decls->container[d->container].keep) &&
             namespace_kept(decls, toks->tok[d->to - 2].text))
             d->keep = true;

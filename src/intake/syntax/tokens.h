@@ -34,6 +34,7 @@ enum { TOKS_MAX = 4 << 20 };
 bool toks_lex(struct toks *toks, struct arena *arena, const char *source, size_t bytes);
 
 bool tok_is(const struct tok *t, const char *text);
+bool toks_is(const struct toks *toks, unsigned i, const char *text); /* token i */
 bool tok_among(const struct tok *t, const char *const *words); /* NULL stands after the last */
 bool tok_assigns(const struct tok *t);                         /* =, += and its kin, ++, -- */
 /* The first token from `from` on that is this name; toks->nr: none. toks_again leads to the
