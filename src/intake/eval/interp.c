@@ -229,7 +229,7 @@ struct interp_value interp_call(struct interp *ip, const struct decl *fn,
             interp_walk_call(ip, fn->name, args, nr_args);
             return (struct interp_value){0};
         }
-    if (ip->dry || ip->depth > INTERP_MAX_DEPTH || !toks->tok[fn->body].match)
+    if (ip->depth > INTERP_MAX_DEPTH || !toks->tok[fn->body].match)
         return (struct interp_value){0};
     if (bounded && !ip->walk && ip->limit > ip->steps + interp_patience(ip, toks, fn->body))
         ip->limit = ip->steps + interp_patience(ip, toks, fn->body);
@@ -321,7 +321,7 @@ struct interp_operand interp_macro_call(
 {
     struct interp_operand none = {0};
 
-    if (ip->dry || ip->depth > INTERP_MAX_DEPTH)
+    if (ip->depth > INTERP_MAX_DEPTH)
         return none;
     const struct toks *toks =
         expanded(ip, macro->is_function ? substituted(ip, macro, args, nr_args)

@@ -145,7 +145,6 @@ struct interp {
     struct var *globals;
     struct type *types;
     unsigned steps, limit; /* tokens looked at so far; where to stop */
-    unsigned dry;          /* > 0: code is parsed and not carried out */
     unsigned nested;       /* how many structs are having their fields read */
     unsigned depth;        /* how deep calls, macros and statements are nested */
     unsigned assumed;      /* see struct interp_launch */

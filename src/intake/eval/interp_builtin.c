@@ -587,7 +587,7 @@ struct interp_operand interp_builtin(struct interp *ip, const char *name, struct
     struct interp_operand values[LAUNCH_MAX_ARGS], result = {0};
     struct call c = {ip, name, values, args, nr_args, type};
 
-    if (ip->dry || (!ip->walk && interp_launch_call(ip, name, args, nr_args)))
+    if (!ip->walk && interp_launch_call(ip, name, args, nr_args))
         return result;
     memset(values, 0, sizeof(values));
     for (unsigned a = 0; a < nr_args; a++)

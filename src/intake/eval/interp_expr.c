@@ -314,42 +314,72 @@ bool interp_truth(const struct interp_value *v, bool *known)
     return v->kind == VALUE_INT ? v->i != 0 : v->kind == VALUE_REAL ? v->r != 0 : true;
 }
 
+/* Passes over an operand that is not evaluated, and whose operators bind at least as tightly as
+ * `level`. */
+static void pass_over(struct interp_reader *r, int level)
+{
+    const unsigned end = toks_find(r->toks, r->i, r->to, ",");
+    unsigned choices = 0;
+
+    for (; r->i < end; r->i++) {
+        const struct tok *t = interp_now(r);
+
+        if ((level > LEVEL_CHOICE && (tok_is(t, "?") || tok_is(t, "||"))) ||
+            (level > LEVEL_AND && tok_is(t, "&&")) || (tok_is(t, ":") && choices == 0))
+            return;
+        choices += tok_is(t, "?") - tok_is(t, ":");
+        if (t->match > r->i && t->match < end)
+            r->i = t->match;
+    }
+}
+
 /* && and ||: the right side is evaluated only where the left one does not decide. */
 static struct interp_operand logical(
     struct interp_reader *r, struct interp_operand left, bool is_and)
 {
     const struct interp_value first = interp_asked(r->ip, &left);
+    const int level = is_and ? LEVEL_AND + 1 : LEVEL_OR + 1;
     bool known, right_known, value = interp_truth(&first, &known);
-    bool decided = known && value != is_and && !r->ip->walk;
 
-    r->ip->dry += decided;
-    struct interp_operand right = interp_expression(r, is_and ? LEVEL_AND + 1 : LEVEL_OR + 1);
-    const struct interp_value second = interp_asked(r->ip, &right);
-    r->ip->dry -= decided;
-    bool other = interp_truth(&second, &right_known);
-
-    if (decided)
+    if (known && value != is_and && !r->ip->walk) {
+        pass_over(r, level);
         return interp_plain(interp_int(value));
-    if (right_known && other != is_and)
-        return interp_plain(interp_int(other));
-    return known && right_known ? interp_plain(interp_int(other))
-                                : interp_plain((struct interp_value){0});
+    }
+    const struct interp_operand right = interp_expression(r, level);
+    const struct interp_value second = interp_asked(r->ip, &right);
+    const bool other = interp_truth(&second, &right_known);
+
+    return right_known && (known || other != is_and) ? interp_plain(interp_int(other))
+                                                     : interp_plain((struct interp_value){0});
+}
+
+/* One side of a ? b : c. What is said of the side that is not taken is asked for too, where it has
+ * no effects. */
+static struct interp_operand side(struct interp_reader *r, bool taken)
+{
+    const unsigned from = r->i;
+
+    if (taken)
+        return interp_expression(r, LEVEL_ASSIGN);
+    pass_over(r, LEVEL_ASSIGN);
+    for (unsigned i = from; i < r->i; i++)
+        if (tok_assigns(&r->toks->tok[i]) ||
+            (r->toks->tok[i].kind == TOK_NAME && toks_is(r->toks, i + 1, "(")))
+            return interp_plain((struct interp_value){0});
+    return interp_operand(r->ip, (struct tok_range){r->toks, from, r->i});
 }
 
 static struct interp_operand choice(struct interp_reader *r, struct interp_operand condition)
 {
     bool known, value = interp_truth(&condition.v, &known);
+    struct interp_operand first, second;
 
     interp_asked(r->ip, &condition);
     known = known && !r->ip->walk;
-    r->ip->dry += known && !value;
-    struct interp_operand first = interp_expression(r, LEVEL_ASSIGN);
-    r->ip->dry -= known && !value;
+    first = side(r, !known || value);
     if (!interp_accept(r, ":"))
         return interp_plain((struct interp_value){0});
-    r->ip->dry += known && value;
-    struct interp_operand second = interp_expression(r, LEVEL_ASSIGN);
-    r->ip->dry -= known && value;
+    second = side(r, !known || !value);
     if (r->ip->walk) {
         if (first.memory == r->ip->walk->memory || second.memory == r->ip->walk->memory)
             return (struct interp_operand){.memory = r->ip->walk->memory, .type = first.type};
@@ -386,7 +416,7 @@ static struct interp_operand assignment(
     interp_store(r->ip, &left, right.v);
     if (op[0] != '=')
         interp_counted(r->ip, left.slot);
-    if (left.slot && !r->ip->dry)
+    if (left.slot)
         left.v = left.slot->v;
     return r->ip->walk ? interp_plain(left.v) : left;
 }

@@ -122,7 +122,7 @@ void interp_initialise(
     struct tok_range args[LAUNCH_MAX_ARGS];
     const struct type *type = slot->type;
 
-    if (ip->dry || ++ip->depth > INTERP_MAX_DEPTH)
+    if (++ip->depth > INTERP_MAX_DEPTH)
         return;
     if (init.from < init.to && toks_is(init.toks, init.from, "{") &&
         init.toks->tok[init.from].match == init.to - 1) {
@@ -230,7 +230,7 @@ struct interp_operand interp_named(struct interp *ip, const char *name)
 
     if (macro && !macro->is_function) {
         o = interp_macro_call(ip, macro, NULL, 0);
-        if (o.v.kind == VALUE_INT && !o.v.said && o.v.i > 0 && !ip->dry)
+        if (o.v.kind == VALUE_INT && !o.v.said && o.v.i > 0)
             o.v.said = said_named(ip->arena, (struct said_name){.text = macro->name,
                                                  .value = o.v.i,
                                                  .known = true,

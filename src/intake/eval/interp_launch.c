@@ -18,7 +18,7 @@ static struct interp_launch *record(
             ip->nr_transfers--; /* they belong to another round of the same launch */
         return NULL;
     }
-    if (ip->nr_launches == INTERP_MAX_LAUNCHES || ip->dry || !kernel || !kernel->body)
+    if (ip->nr_launches == INTERP_MAX_LAUNCHES || !kernel || !kernel->body)
         return NULL;
     struct interp_launch *l = &ip->launches[ip->nr_launches++];
 
@@ -113,8 +113,6 @@ void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned
     if (close >= to || !toks_is(toks, close + 1, "(") || !toks->tok[close + 1].match)
         return;
     *past = toks->tok[close + 1].match + 1;
-    if (ip->dry)
-        return;
     if (ip->walk) { /* of device code: whatever its kernel does */
         const unsigned nr =
             tok_range_split((struct tok_range){toks, close + 2, *past - 1}, parts, LAUNCH_MAX_ARGS);

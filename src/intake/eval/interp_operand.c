@@ -263,8 +263,6 @@ static struct interp_operand call(
     bool is_ref;
 
     r->i = r->toks->tok[open].match + 1;
-    if (ip->dry)
-        return interp_plain((struct interp_value){0});
     if (macro && macro->is_function)
         return interp_macro_call(ip, macro, args, nr);
     if (variable && variable->v.kind == VALUE_CODE && variable->v.code->body) {
@@ -376,8 +374,7 @@ static struct interp_operand name(struct interp_reader *r)
         struct interp_slot slot = {.type = type};
 
         r->i = next->match + 1;
-        if (!ip->dry)
-            interp_initialise(ip, &slot, (struct tok_range){r->toks, after + 1, next->match}, true);
+        interp_initialise(ip, &slot, (struct tok_range){r->toks, after + 1, next->match}, true);
         return interp_plain(slot.v);
     }
     struct interp_frame *frame = ip->frame;
@@ -428,7 +425,7 @@ static struct interp_operand element(struct interp_reader *r, struct interp_oper
         return interp_plain(interp_int(o.v.text[i.i]));
     if (o.v.kind == VALUE_ADDRESS && i.kind == VALUE_INT && i.i == 0)
         return (struct interp_operand){.v = o.v.slot->v, .slot = o.v.slot, .path = o.path};
-    if (o.v.kind == VALUE_UNKNOWN && o.slot && !o.slot->type && !r->ip->dry) /* mode[0] = ... */
+    if (o.v.kind == VALUE_UNKNOWN && o.slot && !o.slot->type) /* mode[0] = ... */
         o.v = o.slot->v = interp_pointer(interp_memory(r->ip, -1, false), NULL, 0);
     if (r->ip->walk && (o.memory == r->ip->walk->memory || interp_watched(r->ip, &o.v) ||
                            interp_watched(r->ip, &i)))
@@ -440,7 +437,7 @@ static struct interp_operand element(struct interp_reader *r, struct interp_oper
     unsigned each = interp_sizeof(r->ip, o.v.type);
 
     if (i.kind != VALUE_INT) {
-        o.v.memory->lost |= !r->ip->dry && !r->ip->walk && !o.v.memory->device;
+        o.v.memory->lost |= !r->ip->walk && !o.v.memory->device;
         return r->ip->walk ? (struct interp_operand){.v = o.v.memory->fill,
                                  .memory = o.v.memory,
                                  .type = o.v.type}
@@ -483,8 +480,6 @@ static struct interp_operand member_call(
     unsigned nr = read_args(r, open, args);
 
     r->i = r->toks->tok[open].match + 1;
-    if (r->ip->dry)
-        return interp_plain((struct interp_value){0});
     const struct decl *fn =
         o.v.kind == VALUE_OBJECT ? interp_type_method(r->ip, o.v.object->type, member, nr) : NULL;
 
@@ -515,7 +510,7 @@ static void make_object(struct interp *ip, struct interp_operand *o, bool arrow)
 {
     const struct type *type = o->slot ? o->slot->type : NULL;
 
-    if (o->v.kind != VALUE_UNKNOWN || !o->slot || ip->dry)
+    if (o->v.kind != VALUE_UNKNOWN || !o->slot)
         return;
     if (arrow && type && type->kind == TYPE_POINTER && type->to && type->to->kind == TYPE_STRUCT) {
         struct interp_slot *to = arena_alloc(ip->arena, sizeof(*to));
@@ -567,7 +562,7 @@ static struct interp_operand member(struct interp_reader *r, struct interp_opera
     r->i++;
     if (r->ip->walk && o.memory == r->ip->walk->memory)
         return (struct interp_operand){.memory = o.memory};
-    if (o.v.kind == VALUE_UNKNOWN && o.memory && !r->ip->dry && o.type &&
+    if (o.v.kind == VALUE_UNKNOWN && o.memory && o.type &&
         (o.type->kind == TYPE_STRUCT || (o.type->kind == TYPE_OTHER && o.type->bytes)) &&
         !o.memory->lost) { /* an element of an array of structs */
         o.v = interp_object(r->ip, o.type);
@@ -603,7 +598,7 @@ static void name_value(struct interp *ip, struct interp_operand *o)
     const struct type *type = slot ? slot->type : NULL;
     const bool known = o->v.kind == VALUE_INT;
 
-    if (!o->path || ip->dry || ip->walk || (slot && (slot->nameless || slot->v.said)) ||
+    if (!o->path || ip->walk || (slot && (slot->nameless || slot->v.said)) ||
         strcmp(o->path, "argc") == 0)
         return;
     if (o->memory)
@@ -656,9 +651,9 @@ static struct interp_operand called_value(
                                 ? interp_type_method(ip, of.object->type, "operator", nr_args)
                                 : NULL;
 
-    if (!ip->dry && of.kind == VALUE_CODE && of.code->body)
+    if (of.kind == VALUE_CODE && of.code->body)
         return called(ip, of.code, args, nr_args, NULL, of.scope, NULL);
-    if (!ip->dry && op)
+    if (op)
         return called(ip, op, args, nr_args, of.object, NULL, NULL);
     interp_walk_call(ip, "", args, nr_args);
     interp_walk_away(ip, &of);

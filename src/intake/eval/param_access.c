@@ -18,14 +18,14 @@ bool interp_watched(const struct interp *ip, const struct interp_value *v)
 
 struct interp_value interp_used(struct interp *ip, const struct interp_operand *o)
 {
-    if (ip->walk && o->memory == ip->walk->memory && !ip->dry)
+    if (ip->walk && o->memory == ip->walk->memory)
         ip->walk->reads = true;
     return o->v;
 }
 
 struct interp_value interp_asked(struct interp *ip, const struct interp_operand *o)
 {
-    if (interp_watched(ip, &o->v) && !ip->dry)
+    if (interp_watched(ip, &o->v))
         ip->walk->asked = true;
     return interp_used(ip, o);
 }
@@ -95,7 +95,7 @@ void interp_walk_away(struct interp *ip, const struct interp_value *v)
 {
     enum { MAX_WAY = 6 };
 
-    if (ip->walk && !ip->dry && leads_there(ip, v, MAX_WAY))
+    if (ip->walk && leads_there(ip, v, MAX_WAY))
         add(ip->walk, true, true);
 }
 
@@ -104,7 +104,7 @@ void interp_walk_call(
 {
     struct interp_walk *w = ip->walk;
 
-    for (unsigned n = 0; w && !ip->dry && n < nr; n++) {
+    for (unsigned n = 0; w && n < nr; n++) {
         if (interp_watched(ip, &args[n].v)) {
             pointer_passed(w, name, n);
         } else if (args[n].memory == w->memory) { /* an element by value, with few exceptions */
@@ -118,7 +118,7 @@ void interp_walk_call(
 
 void interp_walk_object(struct interp *ip, const struct interp_operand *o)
 {
-    if (ip->walk && !ip->dry && (interp_watched(ip, &o->v) || o->memory == ip->walk->memory))
+    if (ip->walk && (interp_watched(ip, &o->v) || o->memory == ip->walk->memory))
         add(ip->walk, true, true);
 }
 
