@@ -288,6 +288,15 @@ static const struct toks *expanded(struct interp *ip, const char *text)
     return &e->toks;
 }
 
+bool interp_passes(const struct interp *ip, const struct toks *toks, unsigned i)
+{
+    const unsigned begun = ip->frame ? ip->frame->fn->body : ip->at;
+
+    return toks->tok[i].kind == TOK_DIRECTIVE ||
+           (ip->walk ? toks->left_out && toks->left_out[i]
+                     : toks->passed && toks->passed[i] > begun);
+}
+
 void interp_without_directives(
     struct interp *ip, const struct toks *toks, unsigned from, unsigned to)
 {

@@ -93,6 +93,10 @@ void interp_macro_head(struct interp *ip, const struct macro *macro, struct tok_
 const struct bound *interp_bind(
     struct interp *ip, const char *name, const struct type *type, const struct bound *next);
 
+/* Token i is a directive, or left out by one: by one inside of the function, as far as is known; or
+ * surely, while device code is followed. */
+bool interp_passes(const struct interp *ip, const struct toks *toks, unsigned i);
+
 /* Carries out the statement in tokens [from, to) without the directives in it, and without what
  * these surely leave out. */
 void interp_without_directives(

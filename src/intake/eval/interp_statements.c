@@ -9,33 +9,6 @@
 
 static unsigned statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to);
 
-/* ---- conditional compilation inside of functions ---- */
-
-/* The token behind the lines that the directive at token i leaves out. */
-static unsigned skip_lines(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
-{
-    const char *rest, *word = resolver_directive(&toks->tok[i], &rest);
-    bool opens = str_starts(word, "if"), sure;
-    unsigned depth = 0;
-
-    if (ip->walk || (opens && resolver_holds(ip->resolver, &toks->tok[i], &sure)) ||
-        !(opens || str_starts(word, "else") || str_starts(word, "elif")))
-        return i + 1;
-    for (i++; i < to; i++) {
-        if (toks->tok[i].kind != TOK_DIRECTIVE)
-            continue;
-        word = resolver_directive(&toks->tok[i], &rest);
-        if (str_starts(word, "endif") && depth-- == 0)
-            return i + 1;
-        if (depth == 0 && opens &&
-            (str_starts(word, "else") ||
-                (str_starts(word, "elif") && resolver_holds(ip->resolver, &toks->tok[i], &sure))))
-            return i + 1;
-        depth += str_starts(word, "if");
-    }
-    return to;
-}
-
 /* ---- conditions ---- */
 
 enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };
@@ -62,8 +35,8 @@ static unsigned statement_end(struct interp *ip, const struct toks *toks, unsign
 {
     static const char *const headed[] = {"if", "for", "while", "switch", "catch", NULL};
 
-    while (i < to && toks->tok[i].kind == TOK_DIRECTIVE)
-        i = skip_lines(ip, toks, i, to);
+    while (i < to && interp_passes(ip, toks, i))
+        i++;
     if (i >= to)
         return to;
     const struct tok *t = &toks->tok[i], *next = t + 1;
@@ -616,8 +589,8 @@ static unsigned one_statement(struct interp *ip, const struct toks *toks, unsign
 
 static unsigned statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
-    while (i < to && toks->tok[i].kind == TOK_DIRECTIVE)
-        i = skip_lines(ip, toks, i, to);
+    while (i < to && interp_passes(ip, toks, i))
+        i++;
     if (i >= to || ip->depth > INTERP_MAX_DEPTH || ip->leaving || ip->stopped)
         return to;
     if (toks == ip->resolver->toks)
@@ -631,12 +604,6 @@ static unsigned statement(struct interp *ip, const struct toks *toks, unsigned i
 
 void interp_statements(struct interp *ip, const struct toks *toks, unsigned from, unsigned to)
 {
-    for (unsigned i = from; i < to && !ip->leaving && interp_step(ip);) {
-        if (toks->tok[i].kind == TOK_DIRECTIVE)
-            i = skip_lines(ip, toks, i, to);
-        else if (ip->walk && toks->left_out && toks->left_out[i])
-            i++;
-        else
-            i = statement(ip, toks, i, to);
-    }
+    for (unsigned i = from; i < to && !ip->leaving && interp_step(ip);)
+        i = statement(ip, toks, i, to);
 }

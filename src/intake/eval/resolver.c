@@ -44,7 +44,8 @@ static void read_macro(struct resolver *resolver, const struct tok *t, size_t *c
 
 /* ---- conditional compilation ---- */
 
-const char *resolver_directive(const struct tok *t, const char **rest)
+/* The word behind the # of a directive, and in *rest what follows the word. */
+static const char *directive_word(const struct tok *t, const char **rest)
 {
     const char *p = t->text + 1 + strspn(t->text + 1, " \t");
 
@@ -52,9 +53,11 @@ const char *resolver_directive(const struct tok *t, const char **rest)
     return p;
 }
 
-bool resolver_holds(const struct resolver *resolver, const struct tok *t, bool *sure)
+/* Of #if, #ifdef or #elif: whether the lines under it count. *sure: the answer is certain, because
+ * the condition is one number, or asks for one macro that no compiler defines. */
+static bool holds(const struct resolver *resolver, const struct tok *t, bool *sure)
 {
-    const char *rest, *word = resolver_directive(t, &rest);
+    const char *rest, *word = directive_word(t, &rest);
     bool asks = str_starts(word, "ifdef") || str_starts(word, "ifndef"), defined = false;
     char name[64];
 
@@ -87,19 +90,21 @@ bool resolver_holds(const struct resolver *resolver, const struct tok *t, bool *
 
 /* One #if with its #elif and #else, while the tokens are read. */
 struct branch {
-    bool taken, left_out, unsure;
+    bool taken, passed, unsure;
+    unsigned at; /* the directive's token */
 };
 
-static void enter_branch(struct branch *b, const struct resolver *resolver, const struct tok *t)
+static void enter_branch(struct branch *b, const struct resolver *resolver, unsigned at)
 {
-    const char *rest, *word = resolver_directive(t, &rest);
-    const bool other = str_starts(word, "else");
+    const struct tok *t = &resolver->toks->tok[at];
+    const char *rest, *word = directive_word(t, &rest);
     bool sure = true;
-    const bool holds = other ? !b->taken : resolver_holds(resolver, t, &sure);
+    const bool counts = str_starts(word, "else") ? !b->taken : holds(resolver, t, &sure);
 
     b->unsure |= !sure;
-    b->left_out = !b->unsure && (b->taken || !holds);
-    b->taken |= holds;
+    b->passed = b->taken || !counts;
+    b->taken |= counts;
+    b->at = at;
 }
 
 /* Marks the tokens that do not count, and reads the macros that do. Both in one pass, because a
@@ -109,12 +114,13 @@ static void read_directives(struct resolver *resolver, struct toks *toks)
     enum { MAX_DEPTH = 32 };
     struct branch branches[MAX_DEPTH] = {{0}};
     bool *out = arena_array(resolver->arena, toks->nr + 1, sizeof(*out));
+    unsigned *passed = arena_array(resolver->arena, toks->nr + 1, sizeof(*passed));
     unsigned depth = 0;
     size_t cap = 0;
 
     for (unsigned i = 0; i < toks->nr; i++) {
         const bool directive = toks->tok[i].kind == TOK_DIRECTIVE;
-        const char *rest, *word = directive ? resolver_directive(&toks->tok[i], &rest) : "";
+        const char *rest, *word = directive ? directive_word(&toks->tok[i], &rest) : "";
 
         if (str_starts(word, "if")) {
             if (depth < MAX_DEPTH)
@@ -124,13 +130,16 @@ static void read_directives(struct resolver *resolver, struct toks *toks)
             depth--;
         }
         if (depth > 0 && depth <= MAX_DEPTH && (str_starts(word, "if") || str_starts(word, "el")))
-            enter_branch(&branches[depth - 1], resolver, &toks->tok[i]);
-        for (unsigned d = 0; d < depth && d < MAX_DEPTH; d++)
-            out[i] |= branches[d].left_out;
+            enter_branch(&branches[depth - 1], resolver, i);
+        for (unsigned d = 0; d < depth && d < MAX_DEPTH; d++) {
+            passed[i] = branches[d].passed ? branches[d].at : passed[i];
+            out[i] |= branches[d].passed && !branches[d].unsure;
+        }
         if (directive && !out[i])
             read_macro(resolver, &toks->tok[i], &cap);
     }
     toks->left_out = out;
+    toks->passed = passed;
 }
 
 void resolver_init(

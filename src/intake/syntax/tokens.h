@@ -26,6 +26,9 @@ struct toks {
     unsigned *heads; /* by hash of a name: 1 + index of its first token; 0: none */
     unsigned nr_heads;
     const bool *left_out; /* by token: an #if surely leaves it out; NULL: not known */
+    /* By token: the last directive above it that leaves it out as far as is known, where every #if
+     * takes one of its sides; 0: none. NULL: not known. */
+    const unsigned *passed;
 };
 
 enum { TOKS_MAX = 4 << 20 };
