@@ -196,18 +196,6 @@ static void lose_args(
     }
 }
 
-unsigned interp_patience(const struct interp *ip, const struct toks *toks, unsigned body)
-{
-    return INTERP_LOOP_STEPS >> (toks == ip->resolver->toks ? ip->tired[body] : 0);
-}
-
-void interp_give_up(struct interp *ip, const struct toks *toks, unsigned body)
-{
-    ip->stopped = false;
-    if (toks == ip->resolver->toks && ip->tired[body] < 4)
-        ip->tired[body]++;
-}
-
 struct interp_value interp_call(struct interp *ip, const struct decl *fn,
     struct interp_operand *args, unsigned nr_args, struct interp_object *self, struct var *scope,
     const struct bound *bound)
@@ -231,8 +219,8 @@ struct interp_value interp_call(struct interp *ip, const struct decl *fn,
         }
     if (ip->depth > INTERP_MAX_DEPTH || !toks->tok[fn->body].match)
         return (struct interp_value){0};
-    if (bounded && !ip->walk && ip->limit > ip->steps + interp_patience(ip, toks, fn->body))
-        ip->limit = ip->steps + interp_patience(ip, toks, fn->body);
+    if (bounded && !ip->walk && ip->limit > ip->steps + INTERP_LOOP_STEPS)
+        ip->limit = ip->steps + INTERP_LOOP_STEPS;
     ip->depth += 4;
     ip->frame = &frame;
     pass_all(ip, fn, args, nr_args);
@@ -250,7 +238,7 @@ struct interp_value interp_call(struct interp *ip, const struct decl *fn,
     ip->leaving = LEAVING_NOT;
     ip->at = at;
     if (ip->stopped && !ip->ended && ip->steps > ip->limit && ip->limit < limit) {
-        interp_give_up(ip, toks, fn->body);
+        ip->stopped = false;
         if (!fn->toks)
             lose_args(ip, fn, args, nr_args);
         frame.result = (struct interp_value){0};
@@ -421,7 +409,6 @@ struct interp *interp_create(struct arena *arena, struct resolver *resolver)
 
     ip->arena = arena;
     ip->resolver = resolver;
-    ip->tired = arena_alloc(arena, resolver->toks->nr + 1);
     ip->limit = MAX_GLOBAL_STEPS;
     interp_find_functions(ip);
     globals(ip);

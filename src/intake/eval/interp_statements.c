@@ -160,8 +160,7 @@ static void run_loop(struct interp *ip, const struct toks *toks, const struct in
     unsigned limit = ip->limit, rounds = 0;
     bool launches = interp_launches_in(ip, toks, l->body, l->body_to) ||
                     interp_launches_in(ip, l->condition.toks, l->condition.from, l->condition.to);
-    unsigned bound =
-        ip->steps + (launches ? 4 * INTERP_LOOP_STEPS : interp_patience(ip, toks, l->body));
+    const unsigned bound = ip->steps + (launches ? 4 * INTERP_LOOP_STEPS : INTERP_LOOP_STEPS);
     enum truth truth = IS_TRUE;
 
     if (ip->walk) {
@@ -193,8 +192,7 @@ static void run_loop(struct interp *ip, const struct toks *toks, const struct in
     if (ip->leaving == LEAVING_LOOP || ip->leaving == LEAVING_ROUND)
         ip->leaving = LEAVING_NOT;
     ip->limit = limit;
-    if (given_up)
-        interp_give_up(ip, toks, l->body);
+    ip->stopped = ip->stopped && !given_up;
     if (given_up || truth == IS_UNKNOWN) {
         interp_lose(ip, toks, l->body, l->body_to);
         interp_lose(ip, toks, l->step.from, l->step.to);
