@@ -5,57 +5,15 @@
 #include "base/str.h"
 #include "intake/eval/params.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_HOT_NAMES = 256, MAX_ROUNDS = 8, MAX_ANGLES = 64 };
+enum { MAX_HOT_NAMES = 256, MAX_ROUNDS = 8 };
 
 struct functions {
-    struct decl *fn;
+    const struct decl *fn;
     unsigned nr;
     unsigned *hot; /* hot[i]: how many of the first i tokens launch or allocate */
 };
-
-/* Finds the function whose body begins with the brace at token i. False: the brace is another
- * one. */
-static bool function_of(const struct toks *toks, unsigned i, struct decl *fn)
-{
-    static const char *const never[] = {"if", "for", "while", "switch", "catch", "return", NULL};
-    unsigned p = i;
-
-    while (p > 0 && (toks_is(toks, p - 1, "const") || toks_is(toks, p - 1, "noexcept") ||
-                        toks_is(toks, p - 1, "override")))
-        p--;
-    if (p < 3 || !toks_is(toks, p - 1, ")") || !toks->tok[p - 1].match)
-        return false;
-    unsigned open = toks->tok[p - 1].match;
-
-    while (open > 3 && (toks_is(toks, open - 2, ",") || toks_is(toks, open - 2, ":")) &&
-           toks->tok[open - 1].kind == TOK_NAME && toks_is(toks, open - 3, ")") &&
-           toks->tok[open - 3].match) /* x(1), y(2): the members of a constructor */
-        open = toks->tok[open - 3].match;
-    if (open > 3 && toks_is(toks, open - 3, "operator") &&
-        (toks_is(toks, open - 1, ")") || toks_is(toks, open - 1, "]"))) {
-        *fn = (struct decl){.kind = DECL_FUNCTION,
-            .from = open - 3,
-            .to = toks->tok[i].match + 1,
-            .open = open,
-            .body = i,
-            .name = toks_is(toks, open - 1, ")") ? "operator" : "operator[]"};
-        return toks->tok[i].match > i;
-    }
-    const unsigned name = toks_before_angles(toks, open, open > MAX_ANGLES ? open - MAX_ANGLES : 0);
-
-    if (name < 1 || toks->tok[name - 1].kind != TOK_NAME || tok_among(&toks->tok[name - 1], never))
-        return false;
-    *fn = (struct decl){.kind = DECL_FUNCTION,
-        .from = name - 1,
-        .to = toks->tok[i].match + 1,
-        .open = open,
-        .body = i,
-        .name = toks->tok[name - 1].text};
-    return toks->tok[i].match > i;
-}
 
 static bool is_hot(const struct tok *t)
 {
@@ -124,22 +82,10 @@ static void find_hot(struct interp *ip, struct functions *f)
 
 void interp_find_functions(struct interp *ip)
 {
-    struct functions *f = arena_alloc(ip->arena, sizeof(*f));
-    const struct toks *toks = ip->resolver->toks;
-    struct decl *heap = NULL, fn;
-    size_t cap = 0;
-
-    for (unsigned i = 0; i < toks->nr; i++)
-        if (toks_is(toks, i, "{") && function_of(toks, i, &fn)) {
-            heap = grow(heap, &cap, f->nr + 1, sizeof(*heap));
-            heap[f->nr++] = fn;
-        }
-    f->fn = arena_array(ip->arena, f->nr + 1, sizeof(*f->fn));
-    if (f->nr)
-        memcpy(f->fn, heap, f->nr * sizeof(*heap));
-    free(heap);
-    ip->functions = f;
-    find_hot(ip, f);
+    ip->functions = arena_alloc(ip->arena, sizeof(*ip->functions));
+    ip->functions->fn = ip->resolver->decls->bodies;
+    ip->functions->nr = ip->resolver->decls->nr_bodies;
+    find_hot(ip, ip->functions);
 }
 
 bool interp_launches_in(struct interp *ip, const struct toks *toks, unsigned from, unsigned to)
@@ -161,7 +107,7 @@ bool interp_launches_in(struct interp *ip, const struct toks *toks, unsigned fro
 
 bool interp_returns_reference(const struct interp *ip, const struct decl *fn)
 {
-    const unsigned name = str_starts(fn->name, "operator") ? fn->from : fn->open - 1;
+    const unsigned name = fn->open - (str_starts(fn->name, "operator") ? 3 : 1);
 
     return !fn->toks && name > 0 && toks_is(ip->resolver->toks, name - 1, "&");
 }

@@ -300,32 +300,15 @@ static void read_fields(struct interp *ip, const struct decl *d, struct type_fie
     const struct toks *toks = ip->resolver->toks;
     const unsigned open = toks_find(toks, d->from, d->to, "{");
     struct type_field **last = &fields->first;
+    struct decl m;
 
-    for (unsigned i = open + 1; open < d->to && i < toks->tok[open].match;) {
-        unsigned end = toks_find(toks, i, toks->tok[open].match, ";");
-        unsigned brace = toks_find(toks, i, end, "{"), paren = toks_find(toks, i, end, "(");
-
-        if (toks->tok[i].kind == TOK_DIRECTIVE) {
-            i++;
-        } else if (toks->tok[i].kind == TOK_NAME && toks_is(toks, i + 1, ":")) {
-            i += 2; /* public: */
-        } else if (paren < end && toks_find(toks, i, paren, "=") == paren) {
-            fields->known = fields->known && !toks_is(toks, i, "virtual");
-            i = brace < end || (brace == end && paren < end && brace < toks->nr &&
-                                   toks_is(toks, brace, "{"))
-                    ? toks->tok[brace].match + 1
-                    : end + 1;
-        } else if (toks_is(toks, i, ";")) {
-            i++;
-        } else {
-            bool other = toks_is(toks, i, "using") || toks_is(toks, i, "typedef") ||
-                         toks_is(toks, i, "static") || toks_is(toks, i, "friend");
-
-            fields->known = (other || read_field(ip, i, end, &last)) && fields->known;
-            i = end + 1;
-        }
-        ip->steps += 4;
-    }
+    for (unsigned i = open + 1; open < d->to && decls_member(toks, &i, toks->tok[open].match, &m);
+         ip->steps += 4)
+        if (m.kind == DECL_FUNCTION)
+            fields->known = fields->known && !toks_is(toks, m.from, "virtual");
+        else if (m.kind != DECL_USING && !toks_is(toks, m.from, "static") &&
+                 !toks_is(toks, m.from, "friend"))
+            fields->known = read_field(ip, m.from, m.to - 1, &last) && fields->known;
 }
 
 const struct type_fields *interp_type_fields(struct interp *ip, const struct type *type)

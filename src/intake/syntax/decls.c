@@ -23,7 +23,7 @@ struct decls_reader {
     const struct toks *toks;
     struct decls *out;
     struct arena *arena;
-    size_t cap_decls, cap_containers;
+    size_t cap_decls, cap_containers, cap_bodies;
     struct decl_side macros[32];
     unsigned nr_macros;
 };
@@ -110,6 +110,8 @@ static void describe_function(const struct toks *toks, struct decl *d, unsigned 
     d->kind = DECL_FUNCTION;
     d->open = open;
     d->name = open > d->from && name->kind == TOK_NAME ? name->text : "";
+    if (open > d->from + 2 && toks_is(toks, open - 3, "operator") && name->match == open - 2)
+        d->name = tok_is(name, ")") ? "operator" : "operator[]";
     if (close)
         for (unsigned i = close; i < d->to; i++) {
             if (toks_is(toks, i, "{")) {
@@ -226,6 +228,10 @@ static void describe(const struct decls_reader *r, struct decl *d)
             typed = true;
             continue;
         }
+        if (tok_is(t, "operator") && t[1].match == i + 2) { /* operator(), operator[] */
+            i += 2;
+            continue;
+        }
         if (tok_is(t, "(") && i > d->from && !toks_is(toks, i - 1, "=")) {
             describe_function(toks, d, i);
             return;
@@ -264,31 +270,53 @@ static bool is_host_member(const struct toks *toks, const struct decl *m, const 
     return *m->name || toks_find(toks, m->from, m->open, "operator") < m->open;
 }
 
-static void note_host_members(const struct decls_reader *r, const struct decl *type, unsigned depth)
+static void add_body(struct decls_reader *r, const struct decl *d)
+{
+    if (d->kind != DECL_FUNCTION || !d->body)
+        return;
+    r->out->bodies = grow(r->out->bodies, &r->cap_bodies, r->out->nr_bodies + 1, sizeof(*d));
+    r->out->bodies[r->out->nr_bodies++] = *d;
+}
+
+static bool next_member(
+    const struct decls_reader *r, unsigned *i, unsigned close, struct decl *member)
+{
+    const struct toks *toks = r->toks;
+
+    while (*i < close && (toks->tok[*i].kind == TOK_DIRECTIVE || toks_is(toks, *i, ";") ||
+                             toks_is(toks, *i, ":") || toks_is(toks, *i + 1, ":")))
+        ++*i; /* public: */
+    if (*i >= close)
+        return false;
+    *member = (struct decl){.from = *i, .to = decl_end(toks, *i, close), .name = ""};
+    if (member->to <= *i)
+        member->to = *i + 1;
+    *i = member->to;
+    describe(r, member);
+    return true;
+}
+
+bool decls_member(const struct toks *toks, unsigned *i, unsigned close, struct decl *member)
+{
+    return next_member(&(struct decls_reader){.toks = toks}, i, close, member);
+}
+
+static void read_members(struct decls_reader *r, const struct decl *type, unsigned depth)
 {
     const struct toks *toks = r->toks;
     const unsigned open = toks_find(toks, type->from, type->to, "{");
     const unsigned close = open < type->to ? toks->tok[open].match : 0;
+    struct decl m;
 
     if ((type->kind != DECL_TYPE && type->kind != DECL_USING) || !depth ||
         toks_is(toks, type->from, "enum"))
         return;
-    for (unsigned i = open + 1; i < close;) {
-        struct decl m = {.from = i, .name = ""};
-
-        if (toks->tok[i].kind == TOK_DIRECTIVE || toks_is(toks, i, ";") || toks_is(toks, i, ":") ||
-            toks_is(toks, i + 1, ":")) {
-            i++; /* public: */
-            continue;
-        }
-        m.to = decl_end(toks, i, close);
-        m.to = m.to > i ? m.to : i + 1;
-        describe(r, &m);
+    for (unsigned i = open + 1; next_member(r, &i, close, &m);) {
+        add_body(r, &m);
         if (is_host_member(toks, &m, type->name))
             memset(r->out->host + m.from, 1, (m.to - m.from) * sizeof(*r->out->host));
         else
-            note_host_members(r, &m, depth - 1);
-        i = m.to;
+            read_members(r, &m, depth - 1);
     }
 }
 
@@ -329,6 +357,17 @@ static void sort_functions(struct decls *decls, struct arena *arena)
         if (decls->decl[i].kind == DECL_FUNCTION)
             decls->functions[decls->nr_functions++] = &decls->decl[i];
     qsort(decls->functions, decls->nr_functions, sizeof(*decls->functions), by_function);
+}
+
+/* Memory of the arena in place of memory of the heap. */
+static void *settled(struct arena *arena, void *heap, size_t nr, size_t size)
+{
+    void *rows = arena_array(arena, nr + 1, size);
+
+    if (nr)
+        memcpy(rows, heap, nr * size);
+    free(heap);
+    return rows;
 }
 
 void decls_read(struct decls *decls, struct arena *arena, const struct toks *toks)
@@ -372,20 +411,16 @@ void decls_read(struct decls *decls, struct arena *arena, const struct toks *tok
             d.to = decl_end(toks, i, decls->container[inside].close);
             d.to = d.to > i ? d.to : i + 1;
             describe(&r, &d);
-            note_host_members(&r, &d, MAX_NESTED_TYPES);
+            add_body(&r, &d);
+            read_members(&r, &d, MAX_NESTED_TYPES);
             add(&r, d);
         }
         i = d.to;
     }
-    struct decl *heap = decls->decl;
-    struct container *heap_containers = decls->container;
-    decls->decl = arena_array(arena, decls->nr + 1, sizeof(*decls->decl));
-    decls->container = arena_array(arena, decls->nr_containers, sizeof(*decls->container));
-    if (decls->nr)
-        memcpy(decls->decl, heap, decls->nr * sizeof(*heap));
-    memcpy(decls->container, heap_containers, decls->nr_containers * sizeof(*heap_containers));
-    free(heap);
-    free(heap_containers);
+    decls->decl = settled(arena, decls->decl, decls->nr, sizeof(*decls->decl));
+    decls->bodies = settled(arena, decls->bodies, decls->nr_bodies, sizeof(*decls->bodies));
+    decls->container =
+        settled(arena, decls->container, decls->nr_containers, sizeof(*decls->container));
     sort_functions(decls, arena);
 }
 
@@ -500,7 +535,8 @@ static bool any_name_wanted(const struct wanted *w, const struct decl *d, const 
 {
     if (is_wanted(w, d->name) || (is_of_type(d, toks) && is_member_wanted(w, d->name)))
         return true;
-    if (d->kind == DECL_FUNCTION && d->is_device && d->open > d->from + 1 && !*d->name) {
+    if (d->kind == DECL_FUNCTION && d->is_device && d->open > d->from + 1 &&
+        (!*d->name || str_starts(d->name, "operator"))) {
         unsigned close = toks->tok[d->open].match; /* operator+(vec a, vec b): by its operands */
 
         for (unsigned i = d->open + 1; i < close; i++)
