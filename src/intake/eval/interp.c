@@ -361,10 +361,9 @@ void interp_enumerators(struct interp *ip, const struct toks *toks, unsigned fro
     struct tok_range items[256];
     struct interp_value next = interp_int(0);
 
-    if (open >= to || !toks->tok[open].match)
+    if (open >= to)
         return;
-    unsigned nr =
-        tok_range_split((struct tok_range){toks, open + 1, toks->tok[open].match}, items, 256);
+    const unsigned nr = toks_list(toks, open, items, ARRAY_SIZE(items));
 
     for (unsigned i = 0; i < nr && items[i].from < items[i].to; i++) {
         if (items[i].to > items[i].from + 2 && toks_is(toks, items[i].from + 1, "="))

@@ -468,9 +468,7 @@ static bool tensors(struct call *c, struct interp_value *out)
         said = interp_tensor(c->ip, &c->args[0]).memory->said;
     } else if (str_among(c->name, made) && list.from < list.to &&
                toks_is(list.toks, list.from, "{") && list.toks->tok[list.from].match) {
-        const unsigned nr = tok_range_split(
-            (struct tok_range){list.toks, list.from + 1, list.toks->tok[list.from].match}, dims,
-            LAUNCH_MAX_ARGS);
+        const unsigned nr = toks_list(list.toks, list.from, dims, LAUNCH_MAX_ARGS);
 
         for (unsigned d = 0; d < nr; d++) {
             const struct interp_value v = interp_evaluate(c->ip, dims[d]);

@@ -78,12 +78,9 @@ static void set_config(
 static void set_template_args(
     struct interp *ip, struct interp_launch *l, const struct toks *toks, unsigned angle)
 {
-    unsigned close = angle ? toks_angle(toks, angle, toks->nr) : 0;
-
-    if (!close)
-        return;
-    l->site.nr_template_args = tok_range_split((struct tok_range){toks, angle + 1, close},
-        l->site.template_args, ARRAY_SIZE(l->site.template_args));
+    if (angle)
+        l->site.nr_template_args =
+            toks_list(toks, angle, l->site.template_args, ARRAY_SIZE(l->site.template_args));
     for (unsigned i = 0; i < l->site.nr_template_args; i++) {
         struct tok_range r = l->site.template_args[i];
         struct interp_value v = interp_evaluate(ip, r);
@@ -114,8 +111,7 @@ void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned
         return;
     *past = toks->tok[close + 1].match + 1;
     if (ip->walk) { /* of device code: whatever its kernel does */
-        const unsigned nr =
-            tok_range_split((struct tok_range){toks, close + 2, *past - 1}, parts, LAUNCH_MAX_ARGS);
+        const unsigned nr = toks_list(toks, close + 1, parts, LAUNCH_MAX_ARGS);
 
         for (unsigned i = 0; i < nr; i++) {
             const struct interp_operand o = interp_operand(ip, parts[i]);
@@ -138,8 +134,7 @@ void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned
         values[i] = interp_evaluate(ip, l->site.config[i]);
     set_config(ip, l, values, l->site.nr_config);
     set_template_args(ip, l, toks, angle);
-    l->site.nr_args = tok_range_split(
-        (struct tok_range){toks, close + 2, toks->tok[close + 1].match}, parts, LAUNCH_MAX_ARGS);
+    l->site.nr_args = toks_list(toks, close + 1, parts, LAUNCH_MAX_ARGS);
     for (unsigned i = 0; i < l->site.nr_args; i++) {
         const struct interp_operand o = interp_operand(ip, parts[i]);
 

@@ -183,48 +183,15 @@ static struct interp_operand make_new(struct interp_reader *r)
 
 /* ---- calls ---- */
 
-static unsigned read_args(struct interp_reader *r, unsigned open, struct tok_range *args)
+/* Evaluates the arguments in the parentheses at token `open`. Returns how many there are. */
+static unsigned evaluate_args(struct interp_reader *r, unsigned open, struct interp_operand *values)
 {
-    return tok_range_split(
-        (struct tok_range){r->toks, open + 1, r->toks->tok[open].match}, args, LAUNCH_MAX_ARGS);
-}
+    struct tok_range args[LAUNCH_MAX_ARGS];
+    const unsigned nr = toks_list(r->toks, open, args, LAUNCH_MAX_ARGS);
 
-static unsigned evaluate_args(struct interp_reader *r, const struct tok_range *args, unsigned nr,
-    struct interp_operand *values)
-{
     for (unsigned a = 0; a < nr; a++)
         values[a] = interp_operand(r->ip, args[a]);
     return nr;
-}
-
-/* f<T, 4>(...): binds the template's parameters to what the call gives. */
-static const struct bound *bind_angles(
-    struct interp_reader *r, const struct decl *fn, unsigned angle)
-{
-    struct interp *ip = r->ip;
-    const char *names[MAX_TEMPLATE_ARGS];
-    struct tok_range given[MAX_TEMPLATE_ARGS];
-    const struct bound *list = NULL;
-    unsigned nr = params_of_template(ip->resolver->toks, fn, names, ARRAY_SIZE(names));
-    unsigned close = angle ? toks_angle(r->toks, angle, r->to) : 0;
-    unsigned nr_given = close ? tok_range_split((struct tok_range){r->toks, angle + 1, close},
-                                    given, MAX_TEMPLATE_ARGS)
-                              : 0;
-
-    for (unsigned i = 0; i < nr && i < nr_given; i++) {
-        struct interp_value v = interp_evaluate(ip, given[i]);
-        const struct type *type;
-        bool is_ref;
-
-        if (v.kind == VALUE_INT) {
-            type = interp_type_named(ip, arena_printf(ip->arena, "%lld", (long long)v.i));
-        } else if (interp_type_read(ip, r->toks, given[i].from, given[i].to, &type, &is_ref) !=
-                   given[i].to) {
-            continue;
-        }
-        list = interp_bind(ip, names[i], type, list);
-    }
-    return list;
 }
 
 /* The type that a name stands for, with the template arguments that follow it at token angle. */
@@ -256,7 +223,7 @@ static struct interp_operand call(
     struct interp *ip = r->ip;
     struct tok_range args[LAUNCH_MAX_ARGS];
     struct interp_operand values[LAUNCH_MAX_ARGS];
-    unsigned nr = read_args(r, open, args);
+    unsigned nr = toks_list(r->toks, open, args, LAUNCH_MAX_ARGS);
     const struct macro *macro = resolver_macro(ip->resolver, name);
     struct interp_slot *variable = interp_variable(ip, name);
     const struct type *type;
@@ -266,11 +233,11 @@ static struct interp_operand call(
     if (macro && macro->is_function)
         return interp_macro_call(ip, macro, args, nr);
     if (variable && variable->v.kind == VALUE_CODE && variable->v.code->body) {
-        evaluate_args(r, args, nr, values);
+        evaluate_args(r, open, values);
         return called(ip, variable->v.code, values, nr, NULL, variable->v.scope, NULL);
     }
     if (variable && variable->v.kind == VALUE_RANGE) { /* a distribution */
-        evaluate_args(r, args, nr, values);
+        evaluate_args(r, open, values);
         return interp_plain(variable->v);
     }
     const struct decl *op = variable && variable->v.kind == VALUE_OBJECT
@@ -278,7 +245,7 @@ static struct interp_operand call(
                                 : NULL;
 
     if (op) { /* f(x) of an object */
-        evaluate_args(r, args, nr, values);
+        evaluate_args(r, open, values);
         return called(ip, op, values, nr, variable->v.object, NULL, NULL);
     }
     if (variable)
@@ -289,11 +256,11 @@ static struct interp_operand call(
     const struct decl *fn = self ? self : interp_function(ip, name, nr, 0, 0);
 
     if (fn && !fn->is_kernel) {
-        evaluate_args(r, args, nr, values);
+        evaluate_args(r, open, values);
         if (!self)
             interp_walk_overloads(ip, fn, values, nr);
-        return called(
-            ip, fn, values, nr, self ? ip->frame->self : NULL, NULL, bind_angles(r, fn, angle));
+        return called(ip, fn, values, nr, self ? ip->frame->self : NULL, NULL,
+            interp_bind_args(ip, fn, r->toks, angle, NULL));
     }
     type = made_type(r, str_starts(name, "make_") ? name + strlen("make_") : name, angle);
     if (type && (type->kind == TYPE_INT || type->kind == TYPE_REAL) && nr == 1)
@@ -477,14 +444,14 @@ static struct interp_operand member_call(
 {
     struct tok_range args[LAUNCH_MAX_ARGS];
     struct interp_operand values[LAUNCH_MAX_ARGS];
-    unsigned nr = read_args(r, open, args);
+    unsigned nr = toks_list(r->toks, open, args, LAUNCH_MAX_ARGS);
 
     r->i = r->toks->tok[open].match + 1;
     const struct decl *fn =
         o.v.kind == VALUE_OBJECT ? interp_type_method(r->ip, o.v.object->type, member, nr) : NULL;
 
     if (fn || r->ip->walk || (o.v.kind == VALUE_OBJECT && o.v.object->type)) {
-        evaluate_args(r, args, nr, values);
+        evaluate_args(r, open, values);
         if (fn)
             return called(r->ip, fn, values, nr, o.v.object, NULL, NULL);
         interp_walk_call(r->ip, member, values, nr);
@@ -673,9 +640,8 @@ static struct interp_operand postfix(struct interp_reader *r, struct interp_oper
             r->i++;
             o = step_by_one(r, o, tok_is(t, "++"), false);
         } else if (tok_is(t, "(") && t->match && t->match < r->to) { /* f(x)(y), table[i](x) */
-            struct tok_range args[LAUNCH_MAX_ARGS];
             struct interp_operand values[LAUNCH_MAX_ARGS];
-            unsigned nr = evaluate_args(r, args, read_args(r, r->i, args), values);
+            const unsigned nr = evaluate_args(r, r->i, values);
 
             r->i = t->match + 1;
             o = called_value(r->ip, o.v, values, nr);

@@ -352,8 +352,7 @@ static unsigned declare_array(
         i++;
     if (i < to && toks_is(toks, i, "{") && toks->tok[i].match) {
         struct tok_range items[LAUNCH_MAX_ARGS];
-        unsigned nr = tok_range_split(
-            (struct tok_range){toks, i + 1, toks->tok[i].match}, items, LAUNCH_MAX_ARGS);
+        const unsigned nr = toks_list(toks, i, items, LAUNCH_MAX_ARGS);
 
         m->fill = nr <= 1 ? interp_int(0) : (struct interp_value){0};
         if (m->lost && nr > 0) { /* {0}, or rows in braces */

@@ -230,29 +230,43 @@ const struct type *interp_type_of_next(
 
 /* ---- what stands in a struct ---- */
 
+/* What a template argument stands for: a type, or the text of a number. */
+static const struct type *template_arg(struct interp *ip, struct tok_range arg)
+{
+    const struct interp_value v = interp_evaluate(ip, arg);
+    const struct type *type;
+    bool is_ref;
+
+    if (v.kind == VALUE_INT)
+        return interp_type_named(ip, arena_printf(ip->arena, "%lld", (long long)v.i));
+    return interp_type_read(ip, arg.toks, arg.from, arg.to, &type, &is_ref) == arg.to
+               ? type
+               : interp_type_named(ip, toks_text(arg.toks, ip->arena, arg.from, arg.to));
+}
+
+const struct bound *interp_bind_args(struct interp *ip, const struct decl *decl,
+    const struct toks *toks, unsigned angle, const struct bound *list)
+{
+    const char *names[MAX_TEMPLATE_ARGS];
+    struct tok_range given[MAX_TEMPLATE_ARGS];
+    const unsigned nr = params_of_template(ip->resolver->toks, decl, names, MAX_TEMPLATE_ARGS);
+    const unsigned nr_given =
+        nr && toks_is(toks, angle, "<") ? toks_list(toks, angle, given, MAX_TEMPLATE_ARGS) : 0;
+
+    for (unsigned i = 0; i < nr && i < nr_given; i++)
+        list = interp_bind(ip, names[i], template_arg(ip, given[i]), list);
+    return list;
+}
+
 const struct bound *interp_type_bound(struct interp *ip, const struct type *type)
 {
-    const char *names[8], *open = strchr(type->text, '<'), *close = strrchr(type->text, '>');
-    struct tok_range given[8];
-    struct toks *toks = arena_alloc(ip->arena, sizeof(*toks));
     const struct bound *list = ip->frame ? ip->frame->bound : NULL;
-    const unsigned nr =
-        params_of_template(ip->resolver->toks, type->decl, names, ARRAY_SIZE(names));
+    const char *args = strchr(type->text, '<');
+    struct toks *toks = arena_alloc(ip->arena, sizeof(*toks));
 
-    if (!nr || !open || close < open)
-        return list;
-    const char *args = arena_strndup(ip->arena, open + 1, (size_t)(close - open - 1));
-
-    if (!toks_lex(toks, ip->arena, args, strlen(args)))
-        return list;
-    const unsigned nr_given = tok_range_split((struct tok_range){toks, 0, toks->nr}, given, 8);
-
-    for (unsigned i = 0; i < nr && i < nr_given; i++) {
-        const char *text = toks_text(toks, ip->arena, given[i].from, given[i].to);
-
-        list = interp_bind(ip, names[i], interp_type_named(ip, text), list);
-    }
-    return list;
+    return args && toks_lex(toks, ip->arena, args, strlen(args))
+               ? interp_bind_args(ip, type->decl, toks, 0, list)
+               : list;
 }
 
 /* Adds the fields of one declaration, up to its `;`, at *last, and moves *last. False: it cannot be

@@ -75,6 +75,11 @@ const struct type_fields *interp_type_fields(struct interp *interp, const struct
  * text, and what the frame binds. */
 const struct bound *interp_type_bound(struct interp *interp, const struct type *type);
 
+/* The list with what the template's parameters stand for before it, by the arguments that begin at
+ * token `angle`. Where no `<` stands there: the list. */
+const struct bound *interp_bind_args(struct interp *interp, const struct decl *decl,
+    const struct toks *toks, unsigned angle, const struct bound *list);
+
 /* The method of that name with a body, for that number of arguments; NULL: there is none. */
 const struct decl *interp_type_method(
     struct interp *interp, const struct type *type, const char *name, unsigned nr_args);

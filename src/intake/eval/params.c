@@ -92,8 +92,7 @@ unsigned params_split(const struct toks *toks, const struct decl *fn, struct tok
     if (fn->open == fn->body || /* a lambda without parentheses */
         (close == fn->open + 2 && toks_is(toks, fn->open + 1, "void")))
         return 0;
-    return join_angles(
-        params, tok_range_split((struct tok_range){toks, fn->open + 1, close}, params, MAX_PARAMS));
+    return join_angles(params, toks_list(toks, fn->open, params, MAX_PARAMS));
 }
 
 unsigned params_read(

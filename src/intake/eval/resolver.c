@@ -168,22 +168,11 @@ const struct macro *resolver_macro(const struct resolver *resolver, const char *
 static bool read_kernel_id(struct resolver *resolver, struct site *site, unsigned at)
 {
     const struct toks *toks = resolver->toks;
-    unsigned end = at, i = at;
+    unsigned i = toks_before_angles(toks, at, 0);
 
-    if (i > 0 && toks_is(toks, i - 1, ">")) {
-        int depth = 0;
-
-        while (i > 0) {
-            i--;
-            depth += toks_is(toks, i, ">") - toks_is(toks, i, "<");
-            if (toks->tok[i].match && toks->tok[i].match < i)
-                i = toks->tok[i].match;
-            if (depth == 0)
-                break;
-        }
-        site->nr_template_args = tok_range_split((struct tok_range){toks, i + 1, at - 1},
-            site->template_args, ARRAY_SIZE(site->template_args));
-    }
+    if (i < at)
+        site->nr_template_args =
+            toks_list(toks, i, site->template_args, ARRAY_SIZE(site->template_args));
     if (i == 0 || toks->tok[i - 1].kind != TOK_NAME)
         return false;
     i--;
@@ -191,7 +180,7 @@ static bool read_kernel_id(struct resolver *resolver, struct site *site, unsigne
     while (i > 1 && toks_is(toks, i - 1, "::") && toks->tok[i - 2].kind == TOK_NAME)
         i -= 2;
     site->from = i;
-    site->id = toks_text(toks, resolver->arena, i, end);
+    site->id = toks_text(toks, resolver->arena, i, at);
     return true;
 }
 
@@ -214,8 +203,7 @@ struct site *resolver_launches(struct resolver *resolver, unsigned *nr)
             continue;
         s.nr_config =
             tok_range_split((struct tok_range){toks, i + 1, close}, s.config, ARRAY_SIZE(s.config));
-        s.nr_args = tok_range_split((struct tok_range){toks, close + 2, toks->tok[close + 1].match},
-            s.args, ARRAY_SIZE(s.args));
+        s.nr_args = toks_list(toks, close + 1, s.args, ARRAY_SIZE(s.args));
         sites = grow(sites, &cap, *nr + 1, sizeof(s));
         sites[(*nr)++] = s;
     }
@@ -257,8 +245,7 @@ bool resolver_template_argument(const struct resolver *resolver, const char *nam
 
         if (!close || (i >= fn->from && i < fn->to) || !resolver_function_at(resolver, i) ||
             (toks->left_out && toks->left_out[i]) ||
-            tok_range_split((struct tok_range){toks, i + 2, close}, args, ARRAY_SIZE(args)) <=
-                (unsigned)n)
+            toks_list(toks, i + 1, args, ARRAY_SIZE(args)) <= (unsigned)n)
             continue;
         *value = args[n];
         *where = i;

@@ -470,3 +470,12 @@ unsigned tok_range_split(struct tok_range range, struct tok_range *parts, unsign
     }
     return nr;
 }
+
+unsigned toks_list(const struct toks *toks, unsigned open, struct tok_range *parts, unsigned max)
+{
+    const unsigned close =
+        toks_is(toks, open, "<") ? toks_angle(toks, open, toks->nr) : toks->tok[open].match;
+
+    return close > open ? tok_range_split((struct tok_range){toks, open + 1, close}, parts, max)
+                        : 0;
+}

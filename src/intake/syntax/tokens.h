@@ -64,5 +64,8 @@ struct tok_range { /* tokens [from, to) */
 /* A range split at its outermost commas. Parts lack the directives at their ends. Returns how many
  * there are, at most max. */
 unsigned tok_range_split(struct tok_range range, struct tok_range *parts, unsigned max);
+/* The same of what stands in the brackets that token `open` begins: ( [ { or <. 0: it begins
+ * none. */
+unsigned toks_list(const struct toks *toks, unsigned open, struct tok_range *parts, unsigned max);
 
 #endif
