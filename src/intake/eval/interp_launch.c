@@ -84,16 +84,14 @@ static void set_template_args(
     for (unsigned i = 0; i < l->site.nr_template_args; i++) {
         struct tok_range r = l->site.template_args[i];
         struct interp_value v = interp_evaluate(ip, r);
-        const struct type *type;
-        bool is_ref;
+        const struct type *type = interp_type_in(ip, r);
+        const bool bound = interp_bound_type(ip, toks->tok[r.from].text) != NULL;
 
         if (v.kind == VALUE_INT)
             l->template_args[i] = v.type && strcmp(v.type->text, "bool") == 0
                                       ? (v.i ? "true" : "false")
                                       : arena_printf(ip->arena, "%lld", (long long)v.i);
-        else if ((v.kind == VALUE_UNKNOWN || interp_bound_type(ip, toks->tok[r.from].text)) &&
-                 interp_type_read(ip, toks, r.from, r.to, &type, &is_ref) == r.to && type &&
-                 (type->kind != TYPE_OTHER || interp_bound_type(ip, toks->tok[r.from].text)))
+        else if (type && (bound || (v.kind == VALUE_UNKNOWN && type->kind != TYPE_OTHER)))
             l->template_args[i] = type->text;
     }
 }

@@ -55,32 +55,25 @@ static struct interp_value character(const char *text)
 /* sizeof(type), sizeof(x), sizeof x */
 static struct interp_operand size_of(struct interp_reader *r)
 {
-    const struct type *type = NULL;
-    bool is_ref;
-    unsigned bytes = 0;
+    const unsigned open = r->i, close = interp_now(r)->match;
+    const bool brackets = toks_is(r->toks, open, "(") && close && close < r->to,
+               variable = brackets && r->toks->tok[open + 1].kind == TOK_NAME &&
+                          interp_variable(r->ip, r->toks->tok[open + 1].text);
+    const struct type *type =
+        brackets && !variable ? interp_type_in(r->ip, (struct tok_range){r->toks, open + 1, close})
+                              : NULL;
+    unsigned bytes = interp_sizeof(r->ip, type);
 
-    if (tok_is(interp_now(r), "(") && interp_now(r)->match && interp_now(r)->match < r->to) {
-        unsigned open = r->i, close = interp_now(r)->match;
-        bool variable = r->toks->tok[open + 1].kind == TOK_NAME &&
-                        interp_variable(r->ip, r->toks->tok[open + 1].text);
-
+    if (type) {
         r->i = close + 1;
-        if (!variable &&
-            interp_type_read(r->ip, r->toks, open + 1, close, &type, &is_ref) == close) {
-            bytes = interp_sizeof(r->ip, type);
-        } else {
-            struct interp_operand o =
-                interp_operand(r->ip, (struct tok_range){r->toks, open + 1, close});
-            bool whole = o.slot && !o.slot->type && o.v.kind == VALUE_MEMORY && o.v.i == 0;
-
-            type = o.slot ? o.slot->type : o.type ? o.type : o.v.type;
-            bytes = whole ? (unsigned)(o.v.memory->bytes > 0 ? o.v.memory->bytes : 0)
-                          : interp_sizeof(r->ip, type);
-        }
     } else {
-        struct interp_operand o = interp_expression(r, LEVEL_UNARY);
+        const struct interp_operand o = interp_expression(r, LEVEL_UNARY);
+        const bool whole = o.slot && !o.slot->type && o.v.kind == VALUE_MEMORY && o.v.i == 0;
 
-        bytes = interp_sizeof(r->ip, o.slot ? o.slot->type : o.type ? o.type : o.v.type);
+        type = o.slot ? o.slot->type : o.type ? o.type : o.v.type;
+        bytes = !whole                  ? interp_sizeof(r->ip, type)
+                : o.v.memory->bytes > 0 ? (unsigned)o.v.memory->bytes
+                                        : 0;
     }
     struct interp_value v = interp_int(bytes);
 
@@ -227,7 +220,6 @@ static struct interp_operand call(
     const struct macro *macro = resolver_macro(ip->resolver, name);
     struct interp_slot *variable = interp_variable(ip, name);
     const struct type *type;
-    bool is_ref;
 
     r->i = r->toks->tok[open].match + 1;
     if (macro && macro->is_function)
@@ -272,9 +264,9 @@ static struct interp_operand call(
             ip, &slot, (struct tok_range){r->toks, open + 1, r->toks->tok[open].match}, true);
         return interp_plain(slot.v);
     }
-    type = NULL;
-    if (angle)
-        interp_type_read(ip, r->toks, angle + 1, toks_angle(r->toks, angle, r->to), &type, &is_ref);
+    const unsigned close = angle ? toks_angle(r->toks, angle, r->to) : 0;
+
+    type = close ? interp_type_in(ip, (struct tok_range){r->toks, angle + 1, close}) : NULL;
     return interp_builtin(ip, name, args, nr, type);
 }
 

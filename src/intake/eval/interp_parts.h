@@ -184,6 +184,9 @@ struct interp_reader { /* reads one expression */
 /* How tightly operators bind. */
 enum { LEVEL_ASSIGN = 1, LEVEL_CHOICE, LEVEL_OR, LEVEL_AND, LEVEL_UNARY = 13 };
 
+/* The level of a binary operator of C, of "?:" and of "real/" (said.h); 0: it is none. */
+int interp_level(const char *op);
+
 /* Reads on as long as operators bind at least as tightly as `level`. */
 struct interp_operand interp_expression(struct interp_reader *r, int level);
 struct interp_operand interp_unary(struct interp_reader *r);

@@ -11,25 +11,6 @@ static unsigned statement(struct interp *ip, const struct toks *toks, unsigned i
 
 /* ---- conditions ---- */
 
-enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };
-
-static enum truth truth_of(const struct interp_value *v)
-{
-    switch (v->kind) {
-    case VALUE_INT:
-        return v->i != 0 ? IS_TRUE : IS_FALSE;
-    case VALUE_REAL:
-        return v->r != 0 ? IS_TRUE : IS_FALSE;
-    case VALUE_MEMORY:
-    case VALUE_ADDRESS:
-    case VALUE_CODE:
-    case VALUE_TEXT:
-        return IS_TRUE;
-    default:
-        return IS_UNKNOWN;
-    }
-}
-
 /* The token behind the statement at token i. */
 static unsigned statement_end(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
@@ -116,15 +97,16 @@ static void if_statement(struct interp *ip, const struct toks *toks, unsigned i,
     const struct interp_value v = condition(ip, (struct tok_range){toks, open + 1, close});
     const unsigned body = close + 1, body_to = statement_end(ip, toks, body, end);
     const unsigned other = body_to + (body_to < end); /* behind the else; end: there is none */
-    const enum truth truth = truth_of(&v);
+    bool known;
+    const bool holds = interp_truth(&v, &known);
 
-    if (truth == IS_UNKNOWN && !ip->walk && !ip->stopped) {
+    if (!known && !ip->walk && !ip->stopped) {
         unknown_branch(ip, toks, body, body_to, other, end);
         return;
     }
-    if (truth == IS_TRUE || ip->walk)
+    if (holds || ip->walk)
         statement(ip, toks, body, body_to);
-    if (truth == IS_FALSE || ip->walk)
+    if (!holds || ip->walk)
         statement(ip, toks, other, end);
 }
 
@@ -161,7 +143,7 @@ static void run_loop(struct interp *ip, const struct toks *toks, const struct in
     bool launches = interp_launches_in(ip, toks, l->body, l->body_to) ||
                     interp_launches_in(ip, l->condition.toks, l->condition.from, l->condition.to);
     const unsigned bound = ip->steps + (launches ? 4 * INTERP_LOOP_STEPS : INTERP_LOOP_STEPS);
-    enum truth truth = IS_TRUE;
+    bool known = true, holds = true;
 
     if (ip->walk) {
         walk_loop(ip, toks, l);
@@ -171,11 +153,11 @@ static void run_loop(struct interp *ip, const struct toks *toks, const struct in
         ip->limit = bound;
     for (;; rounds++) {
         if (l->condition.from < l->condition.to && !(l->condition_last && rounds == 0)) {
-            struct interp_value v = interp_evaluate(ip, l->condition);
+            const struct interp_value v = interp_evaluate(ip, l->condition);
 
-            truth = truth_of(&v);
+            holds = interp_truth(&v, &known);
         }
-        if (ip->stopped || truth == IS_FALSE || (truth == IS_UNKNOWN && rounds > 0))
+        if (ip->stopped || !holds || (!known && rounds > 0))
             break;
         statement(ip, toks, l->body, l->body_to);
         if (ip->leaving == LEAVING_LOOP || ip->leaving == LEAVING_FUNCTION)
@@ -193,7 +175,7 @@ static void run_loop(struct interp *ip, const struct toks *toks, const struct in
         ip->leaving = LEAVING_NOT;
     ip->limit = limit;
     ip->stopped = ip->stopped && !given_up;
-    if (given_up || truth == IS_UNKNOWN) {
+    if (given_up || !known) {
         interp_lose(ip, toks, l->body, l->body_to);
         interp_lose(ip, toks, l->step.from, l->step.to);
     }

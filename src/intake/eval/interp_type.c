@@ -217,6 +217,16 @@ unsigned interp_type_read(struct interp *ip, const struct toks *toks, unsigned i
     return i;
 }
 
+const struct type *interp_type_in(struct interp *ip, struct tok_range range)
+{
+    const struct type *type;
+    bool is_ref;
+
+    return interp_type_read(ip, range.toks, range.from, range.to, &type, &is_ref) == range.to
+               ? type
+               : NULL;
+}
+
 const struct type *interp_type_of_next(
     const struct toks *toks, unsigned past, const struct type *type)
 {
@@ -234,14 +244,11 @@ const struct type *interp_type_of_next(
 static const struct type *template_arg(struct interp *ip, struct tok_range arg)
 {
     const struct interp_value v = interp_evaluate(ip, arg);
-    const struct type *type;
-    bool is_ref;
+    const struct type *type = interp_type_in(ip, arg);
 
     if (v.kind == VALUE_INT)
         return interp_type_named(ip, arena_printf(ip->arena, "%lld", (long long)v.i));
-    return interp_type_read(ip, arg.toks, arg.from, arg.to, &type, &is_ref) == arg.to
-               ? type
-               : interp_type_named(ip, toks_text(arg.toks, ip->arena, arg.from, arg.to));
+    return type ? type : interp_type_named(ip, toks_text(arg.toks, ip->arena, arg.from, arg.to));
 }
 
 const struct bound *interp_bind_args(struct interp *ip, const struct decl *decl,

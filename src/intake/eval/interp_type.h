@@ -60,6 +60,9 @@ const struct type *interp_type_inner(struct interp *interp, const struct type *t
 unsigned interp_type_read(struct interp *interp, const struct toks *toks, unsigned i, unsigned to,
     const struct type **type, bool *is_ref);
 
+/* The type that a whole range is; NULL: it is none. */
+const struct type *interp_type_in(struct interp *interp, struct tok_range range);
+
 /* The type that further declarators begin with. In `float *a, b`, interp_type_read has read the
  * star of the first declarator too; `past` is the token behind what it read. */
 const struct type *interp_type_of_next(

@@ -3,6 +3,7 @@
 
 #include "core/expr.h"
 #include "core/task.h"
+#include "intake/eval/interp_parts.h"
 #include "intake/eval/params.h"
 #include "intake/eval/said.h"
 
@@ -156,28 +157,6 @@ static bool stands_kept(const struct resolver *resolver, const char *name, unsig
 
 /* ---- expressions ---- */
 
-static bool has_operator(const char *list, const char *op)
-{
-    const size_t len = strlen(op);
-
-    for (const char *at = list; (at = strstr(at, op)) != NULL; at += len)
-        if ((at == list || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
-            return true;
-    return false;
-}
-
-static int level_of(const char *op)
-{
-    static const char *const levels[] = {
-        "?:", "||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / % real/"};
-    enum { NR = sizeof(levels) / sizeof(*levels) };
-
-    for (int level = 0; level < NR; level++)
-        if (has_operator(levels[level], op))
-            return level;
-    return NR;
-}
-
 /* An expression while it is written. */
 struct sizes_writer {
     struct resolver *resolver;
@@ -203,7 +182,7 @@ static void write_name(struct sizes_writer *w, const struct said_name *n)
 
 static void write_said(struct sizes_writer *w, const struct said *s, int least)
 {
-    const int level = s->op ? level_of(s->op) : 0;
+    const int level = s->op ? interp_level(s->op) : 0;
     const bool call = s->op && str_word_char(s->op[0]), choice = s->op && s->op[0] == '?';
     const bool inner = s->op && !call && level < least;
 

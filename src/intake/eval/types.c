@@ -58,7 +58,6 @@ static const char *explicit_instance(
          i = toks_again(toks, i, toks->nr)) {
         const struct decl *d = decls_at(resolver->decls, i);
         struct tok_range args[MAX_TEMPLATE_ARGS];
-        const unsigned close = toks_is(toks, i + 1, "<") ? toks_angle(toks, i + 1, toks->nr) : 0;
 
         if (!d || !toks_is(toks, d->from, "template") || toks_is(toks, d->from + 1, "<"))
             continue;

@@ -340,25 +340,6 @@ static unsigned container_open(const struct toks *toks, unsigned i)
     return toks_is(toks, at, "{") && toks->tok[at].match ? at : 0;
 }
 
-static int by_function(const void *a, const void *b)
-{
-    const struct decl *x = *(const struct decl *const *)a, *y = *(const struct decl *const *)b;
-    int order = strcmp(x->name, y->name);
-
-    if (order == 0)
-        order = (x->body == 0) - (y->body == 0);
-    return order ? order : (x->from > y->from) - (x->from < y->from);
-}
-
-static void sort_functions(struct decls *decls, struct arena *arena)
-{
-    decls->functions = arena_array(arena, decls->nr + 1, sizeof(*decls->functions));
-    for (unsigned i = 0; i < decls->nr; i++)
-        if (decls->decl[i].kind == DECL_FUNCTION)
-            decls->functions[decls->nr_functions++] = &decls->decl[i];
-    qsort(decls->functions, decls->nr_functions, sizeof(*decls->functions), by_function);
-}
-
 /* Memory of the arena in place of memory of the heap. */
 static void *settled(struct arena *arena, void *heap, size_t nr, size_t size)
 {
@@ -421,7 +402,6 @@ void decls_read(struct decls *decls, struct arena *arena, const struct toks *tok
     decls->bodies = settled(arena, decls->bodies, decls->nr_bodies, sizeof(*decls->bodies));
     decls->container =
         settled(arena, decls->container, decls->nr_containers, sizeof(*decls->container));
-    sort_functions(decls, arena);
 }
 
 /* ---- what the device reaches ---- */
@@ -729,19 +709,20 @@ void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes, siz
 
 const struct decl *decls_function(const struct decls *decls, const char *name)
 {
-    unsigned low = 0, high = decls->nr_functions;
+    const struct toks *toks = decls->toks;
+    const struct decl *first = NULL;
 
-    while (low < high) { /* the first that is not before it */
-        unsigned mid = low + (high - low) / 2;
+    for (unsigned i = toks_name(toks, name, 0); i < toks->nr; i = toks_again(toks, i, toks->nr)) {
+        const bool may = toks_is(toks, i + 1, "(") || toks_is(toks, i + 1, "<");
+        const struct decl *d = may ? decls_at(decls, i) : NULL;
 
-        if (strcmp(decls->functions[mid]->name, name) < 0)
-            low = mid + 1;
-        else
-            high = mid;
+        if (!d || d->kind != DECL_FUNCTION || d->name != toks->tok[i].text)
+            continue;
+        if (d->body)
+            return d;
+        first = first ? first : d;
     }
-    return low < decls->nr_functions && strcmp(decls->functions[low]->name, name) == 0
-               ? decls->functions[low]
-               : NULL;
+    return first;
 }
 
 const struct decl *decls_at(const struct decls *decls, unsigned at)

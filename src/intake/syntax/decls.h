@@ -30,8 +30,6 @@ struct decls {
     unsigned nr, nr_own; /* decls_reach has looked at the first nr_own */
     struct decl *bodies; /* nr_bodies functions and methods that have one, in their order */
     unsigned nr_bodies;
-    const struct decl **functions; /* by name; of one name, those with a body first */
-    unsigned nr_functions;
     struct container *container; /* [0] is the file */
     unsigned nr_containers;
     bool *host; /* by token: it is in a member function that only the host can call */
