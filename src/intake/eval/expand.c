@@ -108,8 +108,7 @@ static void write_call(struct expand_writer *w, const struct toks *toks, unsigne
     if (!m || from < w->copied || !makes_code(&w->resolver, m, w->anywhere, MAX_LEVELS - 1) ||
         w->nr == MAX_WRITTEN || w->out.len > MAX_WRITTEN_BYTES)
         return;
-    const unsigned nr_args =
-        tok_range_split((struct tok_range){toks, at + 2, close}, args, MAX_ARGUMENTS);
+    const unsigned nr_args = toks_list(toks, at + 1, args, MAX_ARGUMENTS);
 
     str_add_n(&w->out, toks->source + w->copied, from - w->copied);
     expand_body(&w->out, m, args, nr_args);

@@ -26,7 +26,7 @@ static bool only_reads(const struct toks *toks, unsigned i)
     static const char *const handed[] = {")", ",", ".", "->", NULL};
     unsigned end = i + 1;
 
-    while (tok_is(&toks->tok[end], "[") && toks->tok[end].match)
+    while (toks_is(toks, end, "[") && toks->tok[end].match)
         end = toks->tok[end].match + 1;
     const bool alone = i > 0 && str_among(toks->tok[i - 1].text, taken);
 
@@ -41,19 +41,18 @@ void interp_lose(struct interp *ip, const struct toks *toks, unsigned from, unsi
         struct interp_slot *slot =
             toks->tok[i].kind == TOK_NAME ? interp_variable(ip, toks->tok[i].text) : NULL;
 
-        if (!slot || (i > from && tok_is(&toks->tok[i - 1], "->")))
+        if (!slot || (i > from && toks_is(toks, i - 1, "->")))
             continue;
         if (slot->v.kind == VALUE_MEMORY) {
             slot->v.memory->lost |= !slot->v.memory->device && !only_reads(toks, i);
             continue;
         }
-        bool assigned =
-            tok_assigns(&toks->tok[i + 1]) ||
-            (i > from && (tok_is(&toks->tok[i - 1], "++") || tok_is(&toks->tok[i - 1], "--") ||
-                             tok_is(&toks->tok[i - 1], "&") ||
-                             (tok_is(&toks->tok[i - 1], ">") && tok_is(&toks->tok[i - 2], ">"))));
+        bool assigned = tok_assigns(&toks->tok[i + 1]) ||
+                        (i > from && (toks_is(toks, i - 1, "++") || toks_is(toks, i - 1, "--") ||
+                                         toks_is(toks, i - 1, "&") ||
+                                         (toks_is(toks, i - 1, ">") && toks_is(toks, i - 2, ">"))));
 
-        if (slot->v.kind == VALUE_OBJECT && tok_is(&toks->tok[i + 1], ".")) {
+        if (slot->v.kind == VALUE_OBJECT && toks_is(toks, i + 1, ".")) {
             struct interp_slot *field = interp_field(ip, slot->v.object, toks->tok[i + 2].text);
 
             assigned = assigned || tok_assigns(&toks->tok[i + 3]);
@@ -97,9 +96,9 @@ static void deduce(struct interp *ip, const struct decl *fn, struct tok_range pa
         for (unsigned i = param.from; i < param.to; i++) {
             const struct type *type = whole;
 
-            if (!tok_is(&toks->tok[i], names[n]))
+            if (!toks_is(toks, i, names[n]))
                 continue;
-            if (arg->v.kind != VALUE_MEMORY && tok_is(&toks->tok[i - 1], "<"))
+            if (arg->v.kind != VALUE_MEMORY && toks_is(toks, i - 1, "<"))
                 type = interp_type_inner(ip, type);
             if (type->kind == TYPE_INT || type->kind == TYPE_REAL)
                 type = interp_type_named(ip, resolver_type(ip->resolver, type->text, ip->at));
@@ -114,14 +113,14 @@ static void pass(
     bool is_ref;
     unsigned i = interp_type_read(ip, toks, param.from, param.to, &type, &is_ref);
 
-    if (i + 3 < param.to && tok_is(&toks->tok[i], "(") && tok_is(&toks->tok[i + 1], "*")) {
+    if (i + 3 < param.to && toks_is(toks, i, "(") && toks_is(toks, i + 1, "*")) {
         i += 2; /* void (*kernel)(float *, int) */
         type = NULL;
         is_ref = false;
     }
     if (i >= param.to || toks->tok[i].kind != TOK_NAME)
         return;
-    if (i + 1 < param.to && tok_is(&toks->tok[i + 1], "["))
+    if (i + 1 < param.to && toks_is(toks, i + 1, "["))
         type = interp_type_pointer(ip, type);
     if (is_ref && arg->slot) {
         struct var *var = arena_alloc(ip->arena, sizeof(*var));
@@ -165,19 +164,18 @@ static void initialise_members(struct interp *ip, const struct decl *fn)
     const struct toks *toks = ip->resolver->toks;
     unsigned i = toks->tok[fn->open].match + 1;
 
-    for (i += tok_is(&toks->tok[i], ":"); i + 1 < fn->body && toks->tok[i].kind == TOK_NAME &&
-                                          toks->tok[i + 1].match > i && ip->frame->self;
+    for (i += toks_is(toks, i, ":"); i + 1 < fn->body && toks->tok[i].kind == TOK_NAME &&
+                                     toks->tok[i + 1].match > i && ip->frame->self;
          i = toks->tok[i + 1].match + 2)
         interp_initialise(ip, interp_field(ip, ip->frame->self, toks->tok[i].text),
-            (struct tok_range){toks, i + 2, toks->tok[i + 1].match},
-            tok_is(&toks->tok[i + 1], "{"));
+            (struct tok_range){toks, i + 2, toks->tok[i + 1].match}, toks_is(toks, i + 1, "{"));
 }
 
 /* The function only reads elements of its parameter, as p[i]. */
 static bool param_is_read(const struct toks *toks, const struct decl *fn, const struct param *p)
 {
     for (unsigned i = fn->body + 1; i < fn->to && !p->is_const; i++)
-        if (tok_is(&toks->tok[i], p->name) && !only_reads(toks, i))
+        if (toks_is(toks, i, p->name) && !only_reads(toks, i))
             return false;
     return true;
 }
@@ -198,18 +196,6 @@ static void lose_args(
     }
 }
 
-unsigned interp_patience(const struct interp *ip, const struct toks *toks, unsigned body)
-{
-    return INTERP_LOOP_STEPS >> (toks == ip->resolver->toks ? ip->tired[body] : 0);
-}
-
-void interp_give_up(struct interp *ip, const struct toks *toks, unsigned body)
-{
-    ip->stopped = false;
-    if (toks == ip->resolver->toks && ip->tired[body] < 4)
-        ip->tired[body]++;
-}
-
 struct interp_value interp_call(struct interp *ip, const struct decl *fn,
     struct interp_operand *args, unsigned nr_args, struct interp_object *self, struct var *scope,
     const struct bound *bound)
@@ -221,7 +207,7 @@ struct interp_value interp_call(struct interp *ip, const struct decl *fn,
         .self = self,
         .vars = scope,
         .bound = bound || !scope || !ip->frame ? bound : ip->frame->bound,
-        .plain = bounded && !(fn->open > 1 && tok_is(&toks->tok[fn->open - 2], "void"))};
+        .plain = bounded && !(fn->open > 1 && toks_is(toks, fn->open - 2, "void"))};
     unsigned limit = ip->limit, at = ip->at;
     const bool written =
         ip->walk && (ip->walk->writes || !interp_passes_const(ip, fn, args, nr_args));
@@ -231,10 +217,10 @@ struct interp_value interp_call(struct interp *ip, const struct decl *fn,
             interp_walk_call(ip, fn->name, args, nr_args);
             return (struct interp_value){0};
         }
-    if (ip->dry || ip->depth > INTERP_MAX_DEPTH || !toks->tok[fn->body].match)
+    if (ip->depth > INTERP_MAX_DEPTH || !toks->tok[fn->body].match)
         return (struct interp_value){0};
-    if (bounded && !ip->walk && ip->limit > ip->steps + interp_patience(ip, toks, fn->body))
-        ip->limit = ip->steps + interp_patience(ip, toks, fn->body);
+    if (bounded && !ip->walk && ip->limit > ip->steps + INTERP_LOOP_STEPS)
+        ip->limit = ip->steps + INTERP_LOOP_STEPS;
     ip->depth += 4;
     ip->frame = &frame;
     pass_all(ip, fn, args, nr_args);
@@ -252,7 +238,7 @@ struct interp_value interp_call(struct interp *ip, const struct decl *fn,
     ip->leaving = LEAVING_NOT;
     ip->at = at;
     if (ip->stopped && !ip->ended && ip->steps > ip->limit && ip->limit < limit) {
-        interp_give_up(ip, toks, fn->body);
+        ip->stopped = false;
         if (!fn->toks)
             lose_args(ip, fn, args, nr_args);
         frame.result = (struct interp_value){0};
@@ -290,6 +276,15 @@ static const struct toks *expanded(struct interp *ip, const char *text)
     return &e->toks;
 }
 
+bool interp_passes(const struct interp *ip, const struct toks *toks, unsigned i)
+{
+    const unsigned begun = ip->frame ? ip->frame->fn->body : ip->at;
+
+    return toks->tok[i].kind == TOK_DIRECTIVE ||
+           (ip->walk ? toks->left_out && toks->left_out[i]
+                     : toks->passed && toks->passed[i] > begun);
+}
+
 void interp_without_directives(
     struct interp *ip, const struct toks *toks, unsigned from, unsigned to)
 {
@@ -323,7 +318,7 @@ struct interp_operand interp_macro_call(
 {
     struct interp_operand none = {0};
 
-    if (ip->dry || ip->depth > INTERP_MAX_DEPTH)
+    if (ip->depth > INTERP_MAX_DEPTH)
         return none;
     const struct toks *toks =
         expanded(ip, macro->is_function ? substituted(ip, macro, args, nr_args)
@@ -332,10 +327,9 @@ struct interp_operand interp_macro_call(
     if (!toks || toks->nr == 0)
         return none;
     ip->depth += 4;
-    bool statement = tok_is(&toks->tok[0], "do") || tok_is(&toks->tok[0], "{") ||
-                     tok_is(&toks->tok[0], "if") || tok_is(&toks->tok[0], "for") ||
-                     tok_is(&toks->tok[0], "asm") || tok_is(&toks->tok[0], "__asm__") ||
-                     toks_find(toks, 0, toks->nr, ";") < toks->nr;
+    bool statement = toks_is(toks, 0, "do") || toks_is(toks, 0, "{") || toks_is(toks, 0, "if") ||
+                     toks_is(toks, 0, "for") || toks_is(toks, 0, "asm") ||
+                     toks_is(toks, 0, "__asm__") || toks_find(toks, 0, toks->nr, ";") < toks->nr;
 
     if (statement)
         interp_statements(ip, toks, 0, toks->nr);
@@ -367,13 +361,12 @@ void interp_enumerators(struct interp *ip, const struct toks *toks, unsigned fro
     struct tok_range items[256];
     struct interp_value next = interp_int(0);
 
-    if (open >= to || !toks->tok[open].match)
+    if (open >= to)
         return;
-    unsigned nr =
-        tok_range_split((struct tok_range){toks, open + 1, toks->tok[open].match}, items, 256);
+    const unsigned nr = toks_list(toks, open, items, ARRAY_SIZE(items));
 
     for (unsigned i = 0; i < nr && items[i].from < items[i].to; i++) {
-        if (items[i].to > items[i].from + 2 && tok_is(&toks->tok[items[i].from + 1], "="))
+        if (items[i].to > items[i].from + 2 && toks_is(toks, items[i].from + 1, "="))
             next = interp_evaluate(ip, (struct tok_range){toks, items[i].from + 2, items[i].to});
         interp_declare(ip, toks->tok[items[i].from].text, NULL)->v = next;
         next.i++;
@@ -383,7 +376,7 @@ void interp_enumerators(struct interp *ip, const struct toks *toks, unsigned fro
 /* How many tokens extern "C" has, where it stands at token i. */
 static unsigned external_c(const struct toks *toks, unsigned i)
 {
-    return tok_is(&toks->tok[i], "extern") && toks->tok[i + 1].kind == TOK_STRING ? 2 : 0;
+    return toks_is(toks, i, "extern") && toks->tok[i + 1].kind == TOK_STRING ? 2 : 0;
 }
 
 static void globals(struct interp *ip)
@@ -393,18 +386,18 @@ static void globals(struct interp *ip)
 
     for (unsigned i = 0; i < decls->nr && !ip->stopped; i++) {
         const struct decl *d = &decls->decl[i];
-        const bool template = tok_is(&toks->tok[d->from], "template");
+        const bool template = toks_is(toks, d->from, "template");
         const unsigned angles = template ? toks_angle(toks, d->from + 1, d->to) : 0;
-        unsigned first = angles ? angles + 1 : d->from + tok_is(&toks->tok[d->from], "typedef");
+        unsigned first = angles ? angles + 1 : d->from + toks_is(toks, d->from, "typedef");
 
         ip->at = d->from;
-        if (tok_is(&toks->tok[first], "enum"))
+        if (toks_is(toks, first, "enum"))
             interp_enumerators(ip, toks, d->from, d->to);
-        else if (d->kind == DECL_VARIABLE && !(tok_is(&toks->tok[first], "extern") &&
-                                                 toks_find(toks, d->from, d->to, "=") == d->to))
+        else if (d->kind == DECL_VARIABLE &&
+                 !(toks_is(toks, first, "extern") && toks_find(toks, d->from, d->to, "=") == d->to))
             interp_statements(ip, toks, first + external_c(toks, first), d->to);
         else if (d->kind == DECL_FUNCTION && !d->body && !d->is_device && !d->is_kernel &&
-                 !tok_is(&toks->tok[first], "extern") && !template)
+                 !toks_is(toks, first, "extern") && !template)
             interp_statements(ip, toks, d->from, d->to); /* dim3 block(16, 16); or a prototype */
     }
 }
@@ -415,7 +408,6 @@ struct interp *interp_create(struct arena *arena, struct resolver *resolver)
 
     ip->arena = arena;
     ip->resolver = resolver;
-    ip->tired = arena_alloc(arena, resolver->toks->nr + 1);
     ip->limit = MAX_GLOBAL_STEPS;
     interp_find_functions(ip);
     globals(ip);

@@ -145,11 +145,9 @@ struct interp {
     struct var *globals;
     struct type *types;
     unsigned steps, limit; /* tokens looked at so far; where to stop */
-    unsigned dry;          /* > 0: code is parsed and not carried out */
     unsigned nested;       /* how many structs are having their fields read */
     unsigned depth;        /* how deep calls, macros and statements are nested */
     unsigned assumed;      /* see struct interp_launch */
-    unsigned char *tired;  /* by token: how often the loop or function there was given up */
     unsigned launching;    /* > 0: what a launch passes is being read */
     unsigned at;           /* the token of the file that is being carried out */
     unsigned last;         /* the first token of the last statement */

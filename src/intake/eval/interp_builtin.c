@@ -7,7 +7,6 @@
 #include "core/chip.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,27 +41,19 @@ static bool from_text(struct call *c, struct interp_value *out)
         "stoull", "strtol", "strtoll", "strtoul", "strtoull", NULL},
                              *const reals[] = {"atof", "stof", "stod", "strtof", "strtod", NULL};
     const struct interp_value *text = c->nr ? &c->args[0].v : NULL;
-    bool is_whole = str_among(c->name, whole), spelling_is_real = str_among(c->name, reals);
-    char *end;
+    const bool is_whole = str_among(c->name, whole);
 
-    if (!is_whole && !spelling_is_real)
+    if (!is_whole && !str_among(c->name, reals))
         return false;
-    *out = unknown();
-    if (!text || text->kind != VALUE_TEXT)
-        return true;
-    if (spelling_is_real) {
-        *out = real(c->ip, strtod(text->text, &end));
-        return true;
+    if (text && text->kind == VALUE_TEXT && is_whole) {
+        const int64_t base = c->nr == 3 && c->args[2].v.kind == VALUE_INT ? c->args[2].v.i : 10;
+
+        *out = interp_int(
+            base >= 0 && base <= 36 && base != 1 ? strtoll(text->text, NULL, (int)base) : 0);
+        out->type = interp_type_named(c->ip, strstr(c->name, "oi") ? "int" : "long long");
+    } else if (text && text->kind == VALUE_TEXT) {
+        *out = real(c->ip, strtod(text->text, NULL));
     }
-    int base = 10;
-
-    if (c->nr == 3 && c->args[2].v.kind == VALUE_INT)
-        base = (int)c->args[2].v.i;
-    errno = 0;
-    int64_t value = base == 0 || (base >= 2 && base <= 36) ? strtoll(text->text, &end, base) : 0;
-
-    *out = interp_int(value);
-    out->type = interp_type_named(c->ip, strstr(c->name, "oi") ? "int" : "long long");
     return true;
 }
 
@@ -222,7 +213,7 @@ static const char *last_name(const struct call *c, unsigned arg)
     for (unsigned i = r.from; i < r.to; i++) {
         if (r.toks->tok[i].kind == TOK_NAME)
             name = r.toks->tok[i].text;
-        if (tok_is(&r.toks->tok[i], "["))
+        if (toks_is(r.toks, i, "["))
             break;
     }
     return name;
@@ -254,22 +245,20 @@ static struct interp_value into_pointer(
     return interp_int(0);
 }
 
+/* Functions that allocate. Their arguments from `first` on, `nr` of them, multiply to bytes. */
+static const struct {
+    const char *name;
+    unsigned first, nr;
+    bool returns, device; /* returns: the pointer; else the first argument says where it goes */
+} allocators[] = {{"cudaMalloc", 1, 1, false, true}, {"cudaMallocManaged", 1, 1, false, true},
+    {"cudaMallocAsync", 1, 1, false, true}, {"cudaMallocHost", 1, 1, false, false},
+    {"cudaHostAlloc", 1, 1, false, false}, {"posix_memalign", 2, 1, false, false},
+    {"malloc", 0, 1, true, false}, {"calloc", 0, 2, true, false},
+    {"aligned_alloc", 1, 1, true, false}, {"memalign", 1, 1, true, false},
+    {"alloca", 0, 1, true, false}, {"_mm_malloc", 0, 1, true, false}};
+
 static bool allocates(struct call *c, struct interp_value *out)
 {
-    static const char *const device[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocAsync",
-        NULL},
-                             *const host[] = {"cudaMallocHost", "cudaHostAlloc", NULL},
-                             *const plain[] = {"malloc", "calloc", "aligned_alloc", "memalign",
-                                 "alloca", "_mm_malloc", NULL};
-
-    if ((str_among(c->name, device) || str_among(c->name, host)) && c->nr >= 2) {
-        *out = into_pointer(c, product(c, 1, 1), said_product(c, 1, 1), str_among(c->name, device));
-        return true;
-    }
-    if (strcmp(c->name, "posix_memalign") == 0 && c->nr == 3) {
-        *out = into_pointer(c, product(c, 2, 1), said_product(c, 2, 1), false);
-        return true;
-    }
     if (strcmp(c->name, "cudaMallocPitch") == 0 && c->nr == 4) {
         int64_t width = product(c, 2, 1), rows = product(c, 3, 1);
         int64_t pitch = width < 0 || width > INT64_MAX - 511 ? -1 : (width + 511) / 512 * 512;
@@ -281,16 +270,24 @@ static bool allocates(struct call *c, struct interp_value *out)
         *out = into_pointer(c, fits ? pitch * rows : -1, NULL, true);
         return true;
     }
-    if (!str_among(c->name, plain))
-        return false;
-    bool two = c->nr == 2 && strcmp(c->name, "calloc") == 0;
-    struct memory *m = interp_memory(
-        c->ip, two ? product(c, 0, 2) : product(c, c->nr == 2 && c->name[0] != '_', 1), false);
+    for (size_t i = 0; i < ARRAY_SIZE(allocators); i++) {
+        const unsigned first = allocators[i].first, nr = allocators[i].nr;
 
-    m->said = two ? said_product(c, 0, 2) : said_product(c, c->nr == 2 && c->name[0] != '_', 1);
-    m->fill = two ? interp_int(0) : unknown();
-    *out = interp_pointer(m, NULL, 0);
-    return true;
+        if (strcmp(c->name, allocators[i].name) != 0 || c->nr < first + nr)
+            continue;
+        if (!allocators[i].returns) {
+            *out = into_pointer(
+                c, product(c, first, nr), said_product(c, first, nr), allocators[i].device);
+            return true;
+        }
+        struct memory *m = interp_memory(c->ip, product(c, first, nr), false);
+
+        m->said = said_product(c, first, nr);
+        m->fill = nr == 2 ? interp_int(0) : unknown();
+        *out = interp_pointer(m, NULL, 0);
+        return true;
+    }
+    return false;
 }
 
 static void note_copy(struct interp *ip, const struct memory *m, bool taken)
@@ -336,14 +333,25 @@ static bool copies(struct call *c, struct interp_value *out)
 
 /* ---- the device ---- */
 
+/* What programs ask of their device: the field of cudaDeviceProp, and the end of the name of
+ * cudaDevAttr... */
 static const struct {
-    const char *name;
+    const char *field, *attribute;
     int value; /* the first row: of the default chip */
-} properties[] = {{"multiProcessorCount", 0}, {"maxThreadsPerBlock", 1024}, {"warpSize", 32},
-    {"major", 9}, {"minor", 0}, {"cooperativeLaunch", 1}, {"concurrentKernels", 1},
-    {"managedMemory", 1}, {"concurrentManagedAccess", 1}, {"unifiedAddressing", 1},
-    {"canMapHostMemory", 1}, {"maxThreadsPerMultiProcessor", 2048}, {"regsPerBlock", 65536},
-    {"sharedMemPerBlock", 49152}, {"asyncEngineCount", 3}, {"integrated", 0}};
+} properties[] = {{"multiProcessorCount", "MultiProcessorCount", 0},
+    {"maxThreadsPerBlock", "MaxThreadsPerBlock", 1024}, {"warpSize", "WarpSize", 32},
+    {"major", "ComputeCapabilityMajor", 9}, {"minor", "ComputeCapabilityMinor", 0},
+    {"cooperativeLaunch", "CooperativeLaunch", 1}, {"managedMemory", "ManagedMemory", 1},
+    {"sharedMemPerBlock", "MaxSharedMemoryPerBlock", 49152}, {"computeMode", "ComputeMode", 0},
+    {"concurrentKernels", "", 1}, {"concurrentManagedAccess", "", 1}, {"unifiedAddressing", "", 1},
+    {"canMapHostMemory", "", 1}, {"maxThreadsPerMultiProcessor", "", 2048},
+    {"regsPerBlock", "", 65536}, {"asyncEngineCount", "", 3}, {"integrated", "", 0}};
+
+static struct interp_value property(struct interp *ip, size_t i)
+{
+    ip->chip_asked = true;
+    return interp_int(i == 0 ? (int64_t)chip_default()->nr_sms : properties[i].value);
+}
 
 static void set_properties(struct interp *ip, struct interp_slot *slot)
 {
@@ -362,31 +370,18 @@ static void set_properties(struct interp *ip, struct interp_slot *slot)
             interp_pointer(m, interp_type_named(ip, "int"), 0);
     }
     for (size_t i = 0; i < ARRAY_SIZE(properties); i++)
-        interp_field(ip, slot->v.object, properties[i].name)->v =
-            interp_int(i == 0 ? (int64_t)chip_default()->nr_sms : properties[i].value);
-    ip->chip_asked = true;
+        interp_field(ip, slot->v.object, properties[i].field)->v = property(ip, i);
 }
 
 /* Sets what cudaDeviceGetAttribute answers for one of its names. */
 static void set_attribute(struct interp *ip, struct interp_slot *to, const char *what)
 {
-    static const struct {
-        const char *name;
-        int value; /* the first row: of the default chip */
-    } known[] = {{"MultiProcessorCount", 0}, {"WarpSize", 32}, {"ComputeCapabilityMajor", 9},
-        {"ComputeCapabilityMinor", 0}, {"MaxThreadsPerBlock", 1024}, {"CooperativeLaunch", 1},
-        {"MaxSharedMemoryPerBlock", 49152}, {"ManagedMemory", 1}};
     static const char prefix[] = "cudaDevAttr";
 
     to->v = unknown();
-    for (size_t i = 0; i < ARRAY_SIZE(known) && str_starts(what, prefix); i++)
-        if (strcmp(what + strlen(prefix), known[i].name) == 0) {
-            interp_assign(
-                ip, to, interp_int(i == 0 ? (int64_t)chip_default()->nr_sms : known[i].value));
-            ip->chip_asked = true;
-        }
-    if (strcmp(what, "cudaDevAttrComputeMode") == 0)
-        interp_assign(ip, to, interp_int(0));
+    for (size_t i = 0; i < ARRAY_SIZE(properties) && str_starts(what, prefix); i++)
+        if (strcmp(what + strlen(prefix), properties[i].attribute) == 0)
+            interp_assign(ip, to, property(ip, i));
 }
 
 static bool of_device(struct call *c, struct interp_value *out)
@@ -404,9 +399,6 @@ static bool of_device(struct call *c, struct interp_value *out)
 
         if (to)
             set_attribute(c->ip, to, what ? what : "");
-    } else if (strcmp(c->name, "findCudaDevice") == 0 || strcmp(c->name, "gpuDeviceInit") == 0) {
-        *out = interp_int(0);
-        return true;
     } else if (!str_starts(c->name, "cuda") || strstr(c->name, "String") ||
                strstr(c->name, "Name")) {
         return false;
@@ -452,52 +444,14 @@ static struct interp_value next_option(struct interp *ip, const char *letters)
     return interp_int(arg[1]);
 }
 
-/* The value of -name=value, as CUDA's samples take it; NULL: the argument is not given. */
-static const char *flag_value(struct interp *ip, const char *flag, bool *given)
-{
-    *given = false;
-    for (int64_t i = 1; i < ip->argc; i++) {
-        const char *arg = argument(ip, i);
-        size_t nr = strlen(flag);
-
-        while (arg && *arg == '-')
-            arg++;
-        if (!arg || strncmp(arg, flag, nr) != 0 || (arg[nr] && arg[nr] != '='))
-            continue;
-        *given = true;
-        return arg[nr] == '=' ? arg + nr + 1 : "";
-    }
-    return NULL;
-}
-
 static bool of_arguments(struct call *c, struct interp_value *out)
 {
-    const char *third = c->nr >= 3 && c->args[2].v.kind == VALUE_TEXT ? c->args[2].v.text : NULL;
-    bool given;
+    const bool known = c->nr >= 3 && c->args[2].v.kind == VALUE_TEXT;
 
-    if (strcmp(c->name, "getopt") == 0 || str_starts(c->name, "getopt_long")) {
-        *out = next_option(c->ip, third);
-        return true;
-    }
-    if (strcmp(c->name, "checkCmdLineFlag") == 0 && third) {
-        flag_value(c->ip, third, &given);
-        *out = c->ip->args_known ? interp_int(given) : unknown();
-        return true;
-    }
-    if (str_starts(c->name, "getCmdLineArgument") && third) {
-        const char *value = flag_value(c->ip, third, &given);
-
-        *out = value ? interp_int(strtoll(value, NULL, 10)) : interp_int(0);
-        if (value && strstr(c->name, "Float"))
-            *out = real(c->ip, strtod(value, NULL));
-        if (!c->ip->args_known)
-            *out = unknown();
-        if (c->nr >= 4 && strstr(c->name, "String") && c->args[3].v.kind == VALUE_ADDRESS)
-            c->args[3].v.slot->v =
-                value ? (struct interp_value){.kind = VALUE_TEXT, .text = value} : interp_int(0);
-        return true;
-    }
-    return false;
+    if (!str_starts(c->name, "getopt"))
+        return false;
+    *out = next_option(c->ip, known ? c->args[2].v.text : NULL);
+    return true;
 }
 
 /* ---- tensors ---- */
@@ -512,23 +466,18 @@ static bool tensors(struct call *c, struct interp_value *out)
 
     if (c->nr && c->args[0].slot && str_ends(c->name, "_like")) {
         said = interp_tensor(c->ip, &c->args[0]).memory->said;
-        *out = interp_pointer(interp_memory(c->ip, -1, true), NULL, 0);
-        out->memory->is_tensor = true;
-        out->memory->said = said;
-        return true;
-    }
-    if (!str_among(c->name, made) || list.from >= list.to ||
-        !tok_is(&list.toks->tok[list.from], "{") || !list.toks->tok[list.from].match)
+    } else if (str_among(c->name, made) && list.from < list.to &&
+               toks_is(list.toks, list.from, "{") && list.toks->tok[list.from].match) {
+        const unsigned nr = toks_list(list.toks, list.from, dims, LAUNCH_MAX_ARGS);
+
+        for (unsigned d = 0; d < nr; d++) {
+            const struct interp_value v = interp_evaluate(c->ip, dims[d]);
+
+            said = d ? said_of(c->ip->arena, "*", said, interp_said(c->ip, &v), NULL)
+                     : interp_said(c->ip, &v);
+        }
+    } else {
         return false;
-    const unsigned nr = tok_range_split(
-        (struct tok_range){list.toks, list.from + 1, list.toks->tok[list.from].match}, dims,
-        LAUNCH_MAX_ARGS);
-
-    for (unsigned d = 0; d < nr; d++) {
-        const struct interp_value v = interp_evaluate(c->ip, dims[d]);
-
-        said = d ? said_of(c->ip->arena, "*", said, interp_said(c->ip, &v), NULL)
-                 : interp_said(c->ip, &v);
     }
     *out = interp_pointer(interp_memory(c->ip, -1, true), NULL, 0);
     out->memory->is_tensor = true;
@@ -587,7 +536,7 @@ struct interp_operand interp_builtin(struct interp *ip, const char *name, struct
     struct interp_operand values[LAUNCH_MAX_ARGS], result = {0};
     struct call c = {ip, name, values, args, nr_args, type};
 
-    if (ip->dry || (!ip->walk && interp_launch_call(ip, name, args, nr_args)))
+    if (!ip->walk && interp_launch_call(ip, name, args, nr_args))
         return result;
     memset(values, 0, sizeof(values));
     for (unsigned a = 0; a < nr_args; a++)
@@ -615,7 +564,6 @@ struct interp_operand interp_builtin(struct interp *ip, const char *name, struct
     return result;
 }
 
-/* v.size(), s.c_str() and their kin */
 /* v.insert(v.end(), other.begin(), other.end()). An insertion at another place leaves v unknown. */
 static void insert_range(struct interp *ip, struct interp_operand *o, const struct interp_value *at,
     struct tok_range *args, unsigned nr_args)
@@ -642,6 +590,7 @@ static void insert_range(struct interp *ip, struct interp_operand *o, const stru
     }
 }
 
+/* v.size(), s.c_str() and their kin */
 struct interp_operand interp_member_builtin(struct interp *ip, struct interp_operand *o,
     const char *member, struct tok_range *args, unsigned nr_args)
 {

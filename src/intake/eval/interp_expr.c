@@ -28,31 +28,33 @@ bool interp_accept(struct interp_reader *r, const char *text)
 
 /* ---- operators ---- */
 
-static const struct {
-    const char *text;
-    int level;
-} binary[] = {{"||", 3}, {"&&", 4}, {"|", 5}, {"^", 6}, {"&", 7}, {"==", 8}, {"!=", 8}, {"<", 9},
-    {">", 9}, {"<=", 9}, {">=", 9}, {"<<", 10}, {"+", 11}, {"-", 11}, {"*", 12}, {"/", 12},
-    {"%", 12}};
+int interp_level(const char *op)
+{
+    static const struct {
+        const char *op;
+        int level;
+    } known[] = {{"?:", LEVEL_CHOICE}, {"||", LEVEL_OR}, {"&&", LEVEL_AND}, {"|", 5}, {"^", 6},
+        {"&", 7}, {"==", 8}, {"!=", 8}, {"<", 9}, {">", 9}, {"<=", 9}, {">=", 9}, {"<<", 10},
+        {">>", 10}, {"+", 11}, {"-", 11}, {"*", 12}, {"/", 12}, {"%", 12}, {"real/", 12}};
+
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+        if (strcmp(known[i].op, op) == 0)
+            return known[i].level;
+    return 0;
+}
 
 /* The binary operator that stands here, and its level in *level; NULL: there is none. `>` `>` is a
  * shift. */
 static const char *operator_at(const struct interp_reader *r, int *level, unsigned *nr_toks)
 {
     const struct tok *t = interp_now(r);
+    const bool shift =
+        tok_is(t, ">") && r->i + 1 < r->to && tok_is(t + 1, ">") && t->end == t[1].at;
+    const char *op = shift ? ">>" : t->text;
 
-    *nr_toks = 1;
-    if (tok_is(t, ">") && r->i + 1 < r->to && tok_is(t + 1, ">") && t->end == t[1].at) {
-        *level = 10;
-        *nr_toks = 2;
-        return ">>";
-    }
-    for (size_t b = 0; b < ARRAY_SIZE(binary); b++)
-        if (tok_is(t, binary[b].text)) {
-            *level = binary[b].level;
-            return binary[b].text;
-        }
-    return NULL;
+    *nr_toks = 1 + shift;
+    *level = t->kind == TOK_PUNCT ? interp_level(op) : 0;
+    return *level > LEVEL_CHOICE ? op : NULL;
 }
 
 bool interp_number_of(const struct interp_value *v, double *out)
@@ -68,11 +70,27 @@ struct interp_value interp_real(double r, const struct type *type)
     return (struct interp_value){.kind = VALUE_REAL, .r = r, .type = type};
 }
 
-static struct interp_value on_integers(const char *op, int64_t a, int64_t b, bool *known)
+/* a op b of a comparison, where `order` is less than, equal to, or greater than 0 as a is to b. */
+static struct interp_value compared(const char *op, int order)
 {
-    uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
+    const bool or_equal = op[1] == '=' && order == 0;
 
-    *known = true;
+    return interp_int(op[0] == '<'   ? order < 0 || or_equal
+                      : op[0] == '>' ? order > 0 || or_equal
+                                     : (order == 0) == (op[0] == '='));
+}
+
+static bool compares(const char *op)
+{
+    return strchr("<>=!", op[0]) && op[1] != op[0] ? true : strcmp(op, "==") == 0;
+}
+
+static struct interp_value on_integers(const char *op, int64_t a, int64_t b)
+{
+    const uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
+
+    if (compares(op))
+        return compared(op, (a > b) - (a < b));
     switch (op[0]) {
     case '+':
         return interp_int((int64_t)(ua + ub));
@@ -83,55 +101,32 @@ static struct interp_value on_integers(const char *op, int64_t a, int64_t b, boo
     case '/':
     case '%':
         if (b == 0 || (b == -1 && a == INT64_MIN))
-            break;
+            return (struct interp_value){0};
         return interp_int(op[0] == '/' ? a / b : a % b);
     case '<':
-        if (op[1] == '<')
-            return interp_int(b >= 0 && b < 64 ? (int64_t)(ua << ub) : 0);
-        return interp_int(op[1] == '=' ? a <= b : a < b);
+        return interp_int(b >= 0 && b < 64 ? (int64_t)(ua << ub) : 0);
     case '>':
-        if (op[1] == '>')
-            return interp_int(b >= 0 && b < 64 ? a >> b : 0);
-        return interp_int(op[1] == '=' ? a >= b : a > b);
-    case '=':
-        return interp_int(a == b);
-    case '!':
-        return interp_int(a != b);
+        return interp_int(b >= 0 && b < 64 ? a >> b : 0);
     case '&':
         return interp_int(a & b);
     case '|':
         return interp_int(a | b);
-    case '^':
-        return interp_int(a ^ b);
     default:
-        break;
+        return interp_int(a ^ b);
     }
-    *known = false;
-    return (struct interp_value){0};
 }
 
 static struct interp_value on_reals(const char *op, double a, double b, const struct type *type)
 {
-    switch (op[0]) {
-    case '+':
-        return interp_real(a + b, type);
-    case '-':
-        return interp_real(a - b, type);
-    case '*':
-        return interp_real(a * b, type);
-    case '/':
-        return b != 0 ? interp_real(a / b, type) : (struct interp_value){0};
-    case '<':
-        return interp_int(op[1] == '=' ? a <= b : a < b);
-    case '>':
-        return interp_int(op[1] == '=' ? a >= b : a > b);
-    case '=':
-        return interp_int(a == b);
-    case '!':
-        return interp_int(a != b);
-    default:
+    if (compares(op))
+        return compared(op, (a > b) - (a < b));
+    if (!strchr("+-*/", op[0]) || (op[0] == '/' && b == 0))
         return (struct interp_value){0};
-    }
+    return interp_real(op[0] == '+'   ? a + b
+                       : op[0] == '-' ? a - b
+                       : op[0] == '*' ? a * b
+                                      : a / b,
+        type);
 }
 
 /* The type of a sum or a product: that of the wider operand, and of equally wide ones the unsigned
@@ -152,38 +147,31 @@ static const struct type *common_type(const struct interp_value *a, const struct
 static struct interp_value on_pointers(
     struct interp *ip, const char *op, struct interp_value a, struct interp_value b)
 {
-    unsigned each = 0;
+    const bool asks = strcmp(op, "==") == 0 || strcmp(op, "!=") == 0,
+               null = b.kind == VALUE_INT && b.i == 0, alike = a.kind == b.kind;
+    const int64_t each = a.kind == VALUE_MEMORY ? interp_sizeof(ip, a.type) : 0;
 
     if (a.kind == VALUE_INT && op[0] == '+')
         return on_pointers(ip, op, b, a);
-    if (a.kind == VALUE_MEMORY && b.kind == VALUE_INT) {
-        each = interp_sizeof(ip, a.type);
-        if (op[0] == '=' || op[0] == '!') { /* a comparison with NULL */
-            interp_asked(ip, &(struct interp_operand){.v = a});
-            return interp_int(op[0] == '!');
-        }
-        if (!each || (op[0] != '+' && op[0] != '-'))
-            return (struct interp_value){0};
-        a.i = interp_along(a.i, op[0] == '+' ? b.i : (int64_t) - (uint64_t)b.i, each);
+    if (asks && null && a.kind == VALUE_MEMORY)
+        interp_asked(ip, &(struct interp_operand){.v = a});
+    if (asks &&
+        ((a.kind == VALUE_MEMORY && b.kind == VALUE_INT) ||
+            (null && (a.kind == VALUE_TEXT || a.kind == VALUE_ADDRESS || a.kind == VALUE_CODE))))
+        return compared(op, 1);
+    if (asks && alike && a.kind == VALUE_MEMORY)
+        return compared(op, !(a.memory == b.memory && a.i == b.i));
+    if (asks && alike && a.kind == VALUE_CODE)
+        return compared(op, a.code != b.code);
+    if (asks && alike && a.kind == VALUE_TEXT)
+        return compared(op, strcmp(a.text, b.text));
+    if (each && b.kind == VALUE_INT && (op[0] == '+' || op[0] == '-')) {
+        a.i = interp_along(a.i, op[0] == '+' ? b.i : (int64_t) - (uint64_t)b.i, (unsigned)each);
         return a;
     }
-    if (a.kind == VALUE_MEMORY && b.kind == VALUE_MEMORY) {
-        bool same = a.memory == b.memory && a.i == b.i;
-
-        each = interp_sizeof(ip, a.type);
-        if (op[0] == '=' || op[0] == '!')
-            return interp_int(same == (op[0] == '='));
-        if (op[0] == '-' && each && a.memory == b.memory)
-            return interp_int((int64_t)((uint64_t)a.i - (uint64_t)b.i) / (int64_t)each);
-    }
-    if (a.kind == VALUE_CODE && b.kind == VALUE_CODE && (op[0] == '=' || op[0] == '!'))
-        return interp_int((a.code == b.code) == (op[0] == '='));
-    if (a.kind == VALUE_TEXT && b.kind == VALUE_TEXT && (op[0] == '=' || op[0] == '!'))
-        return interp_int((strcmp(a.text, b.text) == 0) == (op[0] == '='));
-    if (b.kind == VALUE_INT && b.i == 0 && (op[0] == '=' || op[0] == '!') &&
-        (a.kind == VALUE_TEXT || a.kind == VALUE_ADDRESS || a.kind == VALUE_CODE))
-        return interp_int(op[0] == '!');
-    return (struct interp_value){0};
+    return each && alike && op[0] == '-' && a.memory == b.memory
+               ? interp_int((int64_t)((uint64_t)a.i - (uint64_t)b.i) / each)
+               : (struct interp_value){0};
 }
 
 const struct said *interp_said(struct interp *ip, const struct interp_value *v)
@@ -277,7 +265,6 @@ struct interp_value interp_operate(
     struct interp *ip, const char *op, struct interp_value a, struct interp_value b)
 {
     double x, y;
-    bool known;
 
     if (interp_watched(ip, &a) != interp_watched(ip, &b) && (op[0] == '+' || op[0] == '-'))
         return interp_watched(ip, &a) ? a : b;
@@ -292,19 +279,12 @@ struct interp_value interp_operate(
 
     struct interp_value v = a.kind == VALUE_REAL || b.kind == VALUE_REAL
                                 ? on_reals(op, x, y, type)
-                                : on_integers(op, a.i, b.i, &known);
+                                : on_integers(op, a.i, b.i);
 
     v.said = v.kind == VALUE_UNKNOWN ? NULL : said_result(ip, op, &a, &b);
-    if (a.kind == VALUE_REAL || b.kind == VALUE_REAL)
-        return v;
-    bool compares = strchr("<>=!", op[0]) && !(op[1] == op[0] && strchr("<>", op[0]));
-
-    if (!known)
-        return v;
-    if (!compares && type) { /* an int overflows as in C; narrow types are computed as int */
+    if (v.kind == VALUE_INT && type && !compares(op) && type->kind == TYPE_INT)
         v = interp_convert(ip, v, type->bytes >= 4 ? type : interp_type_named(ip, "int"));
-    }
-    return v;
+    return v; /* an int overflows as in C; narrow types are computed as int */
 }
 
 bool interp_truth(const struct interp_value *v, bool *known)
@@ -314,42 +294,72 @@ bool interp_truth(const struct interp_value *v, bool *known)
     return v->kind == VALUE_INT ? v->i != 0 : v->kind == VALUE_REAL ? v->r != 0 : true;
 }
 
+/* Passes over an operand that is not evaluated, and whose operators bind at least as tightly as
+ * `level`. */
+static void pass_over(struct interp_reader *r, int level)
+{
+    const unsigned end = toks_find(r->toks, r->i, r->to, ",");
+    unsigned choices = 0;
+
+    for (; r->i < end; r->i++) {
+        const struct tok *t = interp_now(r);
+
+        if ((level > LEVEL_CHOICE && (tok_is(t, "?") || tok_is(t, "||"))) ||
+            (level > LEVEL_AND && tok_is(t, "&&")) || (tok_is(t, ":") && choices == 0))
+            return;
+        choices += tok_is(t, "?") - tok_is(t, ":");
+        if (t->match > r->i && t->match < end)
+            r->i = t->match;
+    }
+}
+
 /* && and ||: the right side is evaluated only where the left one does not decide. */
 static struct interp_operand logical(
     struct interp_reader *r, struct interp_operand left, bool is_and)
 {
     const struct interp_value first = interp_asked(r->ip, &left);
+    const int level = is_and ? LEVEL_AND + 1 : LEVEL_OR + 1;
     bool known, right_known, value = interp_truth(&first, &known);
-    bool decided = known && value != is_and && !r->ip->walk;
 
-    r->ip->dry += decided;
-    struct interp_operand right = interp_expression(r, is_and ? LEVEL_AND + 1 : LEVEL_OR + 1);
-    const struct interp_value second = interp_asked(r->ip, &right);
-    r->ip->dry -= decided;
-    bool other = interp_truth(&second, &right_known);
-
-    if (decided)
+    if (known && value != is_and && !r->ip->walk) {
+        pass_over(r, level);
         return interp_plain(interp_int(value));
-    if (right_known && other != is_and)
-        return interp_plain(interp_int(other));
-    return known && right_known ? interp_plain(interp_int(other))
-                                : interp_plain((struct interp_value){0});
+    }
+    const struct interp_operand right = interp_expression(r, level);
+    const struct interp_value second = interp_asked(r->ip, &right);
+    const bool other = interp_truth(&second, &right_known);
+
+    return right_known && (known || other != is_and) ? interp_plain(interp_int(other))
+                                                     : interp_plain((struct interp_value){0});
+}
+
+/* One side of a ? b : c. What is said of the side that is not taken is asked for too, where it has
+ * no effects. */
+static struct interp_operand side(struct interp_reader *r, bool taken)
+{
+    const unsigned from = r->i;
+
+    if (taken)
+        return interp_expression(r, LEVEL_ASSIGN);
+    pass_over(r, LEVEL_ASSIGN);
+    for (unsigned i = from; i < r->i; i++)
+        if (tok_assigns(&r->toks->tok[i]) ||
+            (r->toks->tok[i].kind == TOK_NAME && toks_is(r->toks, i + 1, "(")))
+            return interp_plain((struct interp_value){0});
+    return interp_operand(r->ip, (struct tok_range){r->toks, from, r->i});
 }
 
 static struct interp_operand choice(struct interp_reader *r, struct interp_operand condition)
 {
     bool known, value = interp_truth(&condition.v, &known);
+    struct interp_operand first, second;
 
     interp_asked(r->ip, &condition);
     known = known && !r->ip->walk;
-    r->ip->dry += known && !value;
-    struct interp_operand first = interp_expression(r, LEVEL_ASSIGN);
-    r->ip->dry -= known && !value;
+    first = side(r, !known || value);
     if (!interp_accept(r, ":"))
         return interp_plain((struct interp_value){0});
-    r->ip->dry += known && value;
-    struct interp_operand second = interp_expression(r, LEVEL_ASSIGN);
-    r->ip->dry -= known && value;
+    second = side(r, !known || !value);
     if (r->ip->walk) {
         if (first.memory == r->ip->walk->memory || second.memory == r->ip->walk->memory)
             return (struct interp_operand){.memory = r->ip->walk->memory, .type = first.type};
@@ -386,20 +396,9 @@ static struct interp_operand assignment(
     interp_store(r->ip, &left, right.v);
     if (op[0] != '=')
         interp_counted(r->ip, left.slot);
-    if (left.slot && !r->ip->dry)
+    if (left.slot)
         left.v = left.slot->v;
     return r->ip->walk ? interp_plain(left.v) : left;
-}
-
-static const char *assigns(const struct tok *t)
-{
-    static const char *const ops[] = {
-        "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", NULL};
-
-    for (unsigned i = 0; ops[i]; i++)
-        if (tok_is(t, ops[i]))
-            return ops[i];
-    return NULL;
 }
 
 /* in >> n: a stream of the program, whose contents are not known. */
@@ -409,7 +408,7 @@ static bool is_stream(const struct interp_reader *r, const struct interp_operand
 
     return (slot && slot->type && slot->type->kind == TYPE_OTHER &&
                slot->v.kind == VALUE_UNKNOWN) ||
-           (r->i > 0 && tok_is(&r->toks->tok[r->i - 1], "cin"));
+           (r->i > 0 && toks_is(r->toks, r->i - 1, "cin"));
 }
 
 struct interp_operand interp_expression(struct interp_reader *r, int level)
@@ -426,9 +425,9 @@ struct interp_operand interp_expression(struct interp_reader *r, int level)
     while (r->i < r->to && interp_step(ip)) {
         int op_level = 0;
         unsigned nr_toks;
-        const char *op = operator_at(r, &op_level, &nr_toks), *assign = assigns(interp_now(r));
+        const char *op = operator_at(r, &op_level, &nr_toks), *assign = interp_now(r)->text;
 
-        if (assign && level <= LEVEL_ASSIGN) {
+        if (level <= LEVEL_ASSIGN && tok_assigns(interp_now(r))) {
             r->i++;
             left = assignment(r, left, assign);
             break;

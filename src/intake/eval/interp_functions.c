@@ -5,57 +5,15 @@
 #include "base/str.h"
 #include "intake/eval/params.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_HOT_NAMES = 256, MAX_ROUNDS = 8, MAX_ANGLES = 64 };
+enum { MAX_HOT_NAMES = 256, MAX_ROUNDS = 8 };
 
 struct functions {
-    struct decl *fn;
+    const struct decl *fn;
     unsigned nr;
     unsigned *hot; /* hot[i]: how many of the first i tokens launch or allocate */
 };
-
-/* Finds the function whose body begins with the brace at token i. False: the brace is another
- * one. */
-static bool function_of(const struct toks *toks, unsigned i, struct decl *fn)
-{
-    static const char *const never[] = {"if", "for", "while", "switch", "catch", "return", NULL};
-    unsigned p = i;
-
-    while (p > 0 && (tok_is(&toks->tok[p - 1], "const") || tok_is(&toks->tok[p - 1], "noexcept") ||
-                        tok_is(&toks->tok[p - 1], "override")))
-        p--;
-    if (p < 3 || !tok_is(&toks->tok[p - 1], ")") || !toks->tok[p - 1].match)
-        return false;
-    unsigned open = toks->tok[p - 1].match;
-
-    while (open > 3 && (tok_is(&toks->tok[open - 2], ",") || tok_is(&toks->tok[open - 2], ":")) &&
-           toks->tok[open - 1].kind == TOK_NAME && tok_is(&toks->tok[open - 3], ")") &&
-           toks->tok[open - 3].match) /* x(1), y(2): the members of a constructor */
-        open = toks->tok[open - 3].match;
-    if (open > 3 && tok_is(&toks->tok[open - 3], "operator") &&
-        (tok_is(&toks->tok[open - 1], ")") || tok_is(&toks->tok[open - 1], "]"))) {
-        *fn = (struct decl){.kind = DECL_FUNCTION,
-            .from = open - 3,
-            .to = toks->tok[i].match + 1,
-            .open = open,
-            .body = i,
-            .name = tok_is(&toks->tok[open - 1], ")") ? "operator" : "operator[]"};
-        return toks->tok[i].match > i;
-    }
-    const unsigned name = toks_before_angles(toks, open, open > MAX_ANGLES ? open - MAX_ANGLES : 0);
-
-    if (name < 1 || toks->tok[name - 1].kind != TOK_NAME || tok_among(&toks->tok[name - 1], never))
-        return false;
-    *fn = (struct decl){.kind = DECL_FUNCTION,
-        .from = name - 1,
-        .to = toks->tok[i].match + 1,
-        .open = open,
-        .body = i,
-        .name = toks->tok[name - 1].text};
-    return toks->tok[i].match > i;
-}
 
 static bool is_hot(const struct tok *t)
 {
@@ -124,22 +82,10 @@ static void find_hot(struct interp *ip, struct functions *f)
 
 void interp_find_functions(struct interp *ip)
 {
-    struct functions *f = arena_alloc(ip->arena, sizeof(*f));
-    const struct toks *toks = ip->resolver->toks;
-    struct decl *heap = NULL, fn;
-    size_t cap = 0;
-
-    for (unsigned i = 0; i < toks->nr; i++)
-        if (tok_is(&toks->tok[i], "{") && function_of(toks, i, &fn)) {
-            heap = grow(heap, &cap, f->nr + 1, sizeof(*heap));
-            heap[f->nr++] = fn;
-        }
-    f->fn = arena_array(ip->arena, f->nr + 1, sizeof(*f->fn));
-    if (f->nr)
-        memcpy(f->fn, heap, f->nr * sizeof(*heap));
-    free(heap);
-    ip->functions = f;
-    find_hot(ip, f);
+    ip->functions = arena_alloc(ip->arena, sizeof(*ip->functions));
+    ip->functions->fn = ip->resolver->decls->bodies;
+    ip->functions->nr = ip->resolver->decls->nr_bodies;
+    find_hot(ip, ip->functions);
 }
 
 bool interp_launches_in(struct interp *ip, const struct toks *toks, unsigned from, unsigned to)
@@ -161,9 +107,9 @@ bool interp_launches_in(struct interp *ip, const struct toks *toks, unsigned fro
 
 bool interp_returns_reference(const struct interp *ip, const struct decl *fn)
 {
-    const unsigned name = str_starts(fn->name, "operator") ? fn->from : fn->open - 1;
+    const unsigned name = fn->open - (str_starts(fn->name, "operator") ? 3 : 1);
 
-    return !fn->toks && name > 0 && tok_is(&ip->resolver->toks->tok[name - 1], "&");
+    return !fn->toks && name > 0 && toks_is(ip->resolver->toks, name - 1, "&");
 }
 
 /* The function can be called with so many arguments. */
@@ -235,7 +181,7 @@ static struct var *captured(struct interp_reader *r, unsigned from, unsigned to)
             interp_operand(ip, (struct tok_range){r->toks, equals + 1, list[i].to});
         struct interp_slot *slot = interp_declare(ip, r->toks->tok[equals - 1].text, NULL);
 
-        if (tok_is(&r->toks->tok[list[i].from], "&"))
+        if (toks_is(r->toks, list[i].from, "&"))
             slot->element = o.memory;
         interp_assign(ip, slot, slot->element ? o.v : interp_used(ip, &o));
         with = ip->frame->vars;
@@ -250,9 +196,9 @@ struct interp_operand interp_lambda(struct interp_reader *r)
     struct decl *fn = arena_alloc(r->ip->arena, sizeof(*fn));
     unsigned open = interp_now(r)->match + 1, body = open;
 
-    if (open < r->to && tok_is(&r->toks->tok[open], "(") && r->toks->tok[open].match)
+    if (open < r->to && toks_is(r->toks, open, "(") && r->toks->tok[open].match)
         body = r->toks->tok[open].match + 1;
-    while (body < r->to && !tok_is(&r->toks->tok[body], "{"))
+    while (body < r->to && !toks_is(r->toks, body, "{"))
         body++;
     if (body >= r->to || !r->toks->tok[body].match) {
         r->i = r->to;
@@ -281,7 +227,7 @@ static bool launches(struct interp *ip, const struct decl *fn)
         const struct macro *macro =
             toks->tok[i].kind == TOK_NAME ? resolver_macro(ip->resolver, toks->tok[i].text) : NULL;
 
-        if (tok_is(&toks->tok[i], "<<<") ||
+        if (toks_is(toks, i, "<<<") ||
             (toks->tok[i].kind == TOK_NAME && str_starts(toks->tok[i].text, "cudaLaunch")) ||
             (macro && toks_find(&macro->toks, 0, macro->toks.nr, "<<<") < macro->toks.nr))
             return !(toks->left_out && toks->left_out[i]);
@@ -299,7 +245,7 @@ static const struct decl *caller(struct interp *ip, const struct decl *fn)
         for (unsigned t = toks_name(toks, fn->name, f->fn[i].body); t < f->fn[i].to;
              t = toks_again(toks, t, toks->nr))
             if (&f->fn[i] != fn && strcmp(f->fn[i].name, fn->name) != 0 &&
-                (tok_is(&toks->tok[t + 1], "(") || tok_is(&toks->tok[t + 1], "<")))
+                (toks_is(toks, t + 1, "(") || toks_is(toks, t + 1, "<")))
                 return &f->fn[i];
     return NULL;
 }

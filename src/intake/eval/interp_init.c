@@ -58,9 +58,9 @@ static void init_fields(
         struct interp_slot *slot = f ? interp_field(ip, o, f->name) : NULL;
         struct tok_range init = args[a];
 
-        if (tok_is(&toks->tok[init.from], ".") && init.to > init.from + 3) {
+        if (toks_is(toks, init.from, ".") && init.to > init.from + 3) {
             slot = interp_field(ip, o, toks->tok[init.from + 1].text);
-            init.from += 2 + tok_is(&toks->tok[init.from + 2], "=");
+            init.from += 2 + toks_is(toks, init.from + 2, "=");
         }
         if (slot)
             interp_initialise(ip, slot, init, false);
@@ -122,9 +122,9 @@ void interp_initialise(
     struct tok_range args[LAUNCH_MAX_ARGS];
     const struct type *type = slot->type;
 
-    if (ip->dry || ++ip->depth > INTERP_MAX_DEPTH)
+    if (++ip->depth > INTERP_MAX_DEPTH)
         return;
-    if (init.from < init.to && tok_is(&init.toks->tok[init.from], "{") &&
+    if (init.from < init.to && toks_is(init.toks, init.from, "{") &&
         init.toks->tok[init.from].match == init.to - 1) {
         init = (struct tok_range){init.toks, init.from + 1, init.to - 1};
         braces = true;
@@ -230,7 +230,7 @@ struct interp_operand interp_named(struct interp *ip, const char *name)
 
     if (macro && !macro->is_function) {
         o = interp_macro_call(ip, macro, NULL, 0);
-        if (o.v.kind == VALUE_INT && !o.v.said && o.v.i > 0 && !ip->dry)
+        if (o.v.kind == VALUE_INT && !o.v.said && o.v.i > 0)
             o.v.said = said_named(ip->arena, (struct said_name){.text = macro->name,
                                                  .value = o.v.i,
                                                  .known = true,

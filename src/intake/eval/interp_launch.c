@@ -18,7 +18,7 @@ static struct interp_launch *record(
             ip->nr_transfers--; /* they belong to another round of the same launch */
         return NULL;
     }
-    if (ip->nr_launches == INTERP_MAX_LAUNCHES || ip->dry || !kernel || !kernel->body)
+    if (ip->nr_launches == INTERP_MAX_LAUNCHES || !kernel || !kernel->body)
         return NULL;
     struct interp_launch *l = &ip->launches[ip->nr_launches++];
 
@@ -78,25 +78,20 @@ static void set_config(
 static void set_template_args(
     struct interp *ip, struct interp_launch *l, const struct toks *toks, unsigned angle)
 {
-    unsigned close = angle ? toks_angle(toks, angle, toks->nr) : 0;
-
-    if (!close)
-        return;
-    l->site.nr_template_args = tok_range_split((struct tok_range){toks, angle + 1, close},
-        l->site.template_args, ARRAY_SIZE(l->site.template_args));
+    if (angle)
+        l->site.nr_template_args =
+            toks_list(toks, angle, l->site.template_args, ARRAY_SIZE(l->site.template_args));
     for (unsigned i = 0; i < l->site.nr_template_args; i++) {
         struct tok_range r = l->site.template_args[i];
         struct interp_value v = interp_evaluate(ip, r);
-        const struct type *type;
-        bool is_ref;
+        const struct type *type = interp_type_in(ip, r);
+        const bool bound = interp_bound_type(ip, toks->tok[r.from].text) != NULL;
 
         if (v.kind == VALUE_INT)
             l->template_args[i] = v.type && strcmp(v.type->text, "bool") == 0
                                       ? (v.i ? "true" : "false")
                                       : arena_printf(ip->arena, "%lld", (long long)v.i);
-        else if ((v.kind == VALUE_UNKNOWN || interp_bound_type(ip, toks->tok[r.from].text)) &&
-                 interp_type_read(ip, toks, r.from, r.to, &type, &is_ref) == r.to && type &&
-                 (type->kind != TYPE_OTHER || interp_bound_type(ip, toks->tok[r.from].text)))
+        else if (type && (bound || (v.kind == VALUE_UNKNOWN && type->kind != TYPE_OTHER)))
             l->template_args[i] = type->text;
     }
 }
@@ -110,14 +105,11 @@ void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned
     struct interp_value values[4] = {{0}};
 
     *past = to;
-    if (close >= to || !tok_is(&toks->tok[close + 1], "(") || !toks->tok[close + 1].match)
+    if (close >= to || !toks_is(toks, close + 1, "(") || !toks->tok[close + 1].match)
         return;
     *past = toks->tok[close + 1].match + 1;
-    if (ip->dry)
-        return;
     if (ip->walk) { /* of device code: whatever its kernel does */
-        const unsigned nr =
-            tok_range_split((struct tok_range){toks, close + 2, *past - 1}, parts, LAUNCH_MAX_ARGS);
+        const unsigned nr = toks_list(toks, close + 1, parts, LAUNCH_MAX_ARGS);
 
         for (unsigned i = 0; i < nr; i++) {
             const struct interp_operand o = interp_operand(ip, parts[i]);
@@ -140,8 +132,7 @@ void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned
         values[i] = interp_evaluate(ip, l->site.config[i]);
     set_config(ip, l, values, l->site.nr_config);
     set_template_args(ip, l, toks, angle);
-    l->site.nr_args = tok_range_split(
-        (struct tok_range){toks, close + 2, toks->tok[close + 1].match}, parts, LAUNCH_MAX_ARGS);
+    l->site.nr_args = toks_list(toks, close + 1, parts, LAUNCH_MAX_ARGS);
     for (unsigned i = 0; i < l->site.nr_args; i++) {
         const struct interp_operand o = interp_operand(ip, parts[i]);
 
@@ -181,7 +172,7 @@ static const struct decl *kernel_in(struct interp *ip, struct tok_range r, unsig
 
         if (v.kind != VALUE_CODE || !v.code->is_kernel)
             continue;
-        if (i + 1 < r.to && tok_is(&r.toks->tok[i + 1], "<"))
+        if (i + 1 < r.to && toks_is(r.toks, i + 1, "<"))
             *angle = i + 1;
         return v.code;
     }

@@ -165,11 +165,7 @@ static struct interp_slot *field_of(
     slot->name = arena_strdup(ip->arena, name);
     slot->born = ip->nr_slots++;
     if (f && ip->depth < INTERP_MAX_DEPTH) {
-        const unsigned dry = ip->dry;
-
-        ip->dry = 0; /* the object was made with it */
         begin_field(ip, slot, f, object->type);
-        ip->dry = dry;
     }
     return slot;
 }
@@ -247,7 +243,7 @@ const struct type *interp_bound_type(struct interp *ip, const char *name)
 
 void interp_counted(struct interp *ip, struct interp_slot *slot)
 {
-    if (ip->dry || !slot)
+    if (!slot)
         return;
     slot->v.said = NULL;
     if (slot->v.kind == VALUE_SIZE)
@@ -256,8 +252,8 @@ void interp_counted(struct interp *ip, struct interp_slot *slot)
 
 void interp_assign(struct interp *ip, struct interp_slot *slot, struct interp_value v)
 {
-    if (ip->dry || (ip->walk && !interp_watched(ip, &v) &&
-                       (interp_watched(ip, &slot->v) || slot->born < ip->walk->begun)))
+    if (ip->walk && !interp_watched(ip, &v) &&
+        (interp_watched(ip, &slot->v) || slot->born < ip->walk->begun))
         return;
     if (interp_watched(ip, &v) && !interp_watched(ip, &slot->v) && slot->born < ip->walk->oldest)
         ip->walk->oldest = slot->born;
@@ -271,13 +267,13 @@ void interp_assign(struct interp *ip, struct interp_slot *slot, struct interp_va
 
 void interp_store(struct interp *ip, struct interp_operand *to, struct interp_value v)
 {
-    if (ip->walk && to->memory == ip->walk->memory && !ip->dry)
+    if (ip->walk && to->memory == ip->walk->memory)
         ip->walk->writes = true;
     else if (to->slot)
         interp_assign(ip, to->slot, v);
     else if (!to->memory) /* it is not known where a pointer goes */
         interp_walk_away(ip, &v);
-    else if (to->memory && !ip->dry)
+    else if (to->memory)
         interp_set_cell(ip, to->memory, to->offset, interp_convert(ip, v, to->type));
     to->v = v;
 }

@@ -55,32 +55,25 @@ static struct interp_value character(const char *text)
 /* sizeof(type), sizeof(x), sizeof x */
 static struct interp_operand size_of(struct interp_reader *r)
 {
-    const struct type *type = NULL;
-    bool is_ref;
-    unsigned bytes = 0;
+    const unsigned open = r->i, close = interp_now(r)->match;
+    const bool brackets = toks_is(r->toks, open, "(") && close && close < r->to,
+               variable = brackets && r->toks->tok[open + 1].kind == TOK_NAME &&
+                          interp_variable(r->ip, r->toks->tok[open + 1].text);
+    const struct type *type =
+        brackets && !variable ? interp_type_in(r->ip, (struct tok_range){r->toks, open + 1, close})
+                              : NULL;
+    unsigned bytes = interp_sizeof(r->ip, type);
 
-    if (tok_is(interp_now(r), "(") && interp_now(r)->match && interp_now(r)->match < r->to) {
-        unsigned open = r->i, close = interp_now(r)->match;
-        bool variable = r->toks->tok[open + 1].kind == TOK_NAME &&
-                        interp_variable(r->ip, r->toks->tok[open + 1].text);
-
+    if (type) {
         r->i = close + 1;
-        if (!variable &&
-            interp_type_read(r->ip, r->toks, open + 1, close, &type, &is_ref) == close) {
-            bytes = interp_sizeof(r->ip, type);
-        } else {
-            struct interp_operand o =
-                interp_operand(r->ip, (struct tok_range){r->toks, open + 1, close});
-            bool whole = o.slot && !o.slot->type && o.v.kind == VALUE_MEMORY && o.v.i == 0;
-
-            type = o.slot ? o.slot->type : o.type ? o.type : o.v.type;
-            bytes = whole ? (unsigned)(o.v.memory->bytes > 0 ? o.v.memory->bytes : 0)
-                          : interp_sizeof(r->ip, type);
-        }
     } else {
-        struct interp_operand o = interp_expression(r, LEVEL_UNARY);
+        const struct interp_operand o = interp_expression(r, LEVEL_UNARY);
+        const bool whole = o.slot && !o.slot->type && o.v.kind == VALUE_MEMORY && o.v.i == 0;
 
-        bytes = interp_sizeof(r->ip, o.slot ? o.slot->type : o.type ? o.type : o.v.type);
+        type = o.slot ? o.slot->type : o.type ? o.type : o.v.type;
+        bytes = !whole                  ? interp_sizeof(r->ip, type)
+                : o.v.memory->bytes > 0 ? (unsigned)o.v.memory->bytes
+                                        : 0;
     }
     struct interp_value v = interp_int(bytes);
 
@@ -106,7 +99,7 @@ static bool cast(struct interp_reader *r, struct interp_operand *out)
 
     if (past == open + 1)
         return false;
-    if (past != close && !tok_is(&r->toks->tok[past], "(") && !tok_is(&r->toks->tok[past], "["))
+    if (past != close && !toks_is(r->toks, past, "(") && !toks_is(r->toks, past, "["))
         return false;
     if (type && type->kind == TYPE_OTHER && strcmp(type->text, "void") != 0 &&
         (tok_is(after, "&") || tok_is(after, "*") || tok_is(after, "-") || tok_is(after, "(")))
@@ -183,48 +176,15 @@ static struct interp_operand make_new(struct interp_reader *r)
 
 /* ---- calls ---- */
 
-static unsigned read_args(struct interp_reader *r, unsigned open, struct tok_range *args)
+/* Evaluates the arguments in the parentheses at token `open`. Returns how many there are. */
+static unsigned evaluate_args(struct interp_reader *r, unsigned open, struct interp_operand *values)
 {
-    return tok_range_split(
-        (struct tok_range){r->toks, open + 1, r->toks->tok[open].match}, args, LAUNCH_MAX_ARGS);
-}
+    struct tok_range args[LAUNCH_MAX_ARGS];
+    const unsigned nr = toks_list(r->toks, open, args, LAUNCH_MAX_ARGS);
 
-static unsigned evaluate_args(struct interp_reader *r, const struct tok_range *args, unsigned nr,
-    struct interp_operand *values)
-{
     for (unsigned a = 0; a < nr; a++)
         values[a] = interp_operand(r->ip, args[a]);
     return nr;
-}
-
-/* f<T, 4>(...): binds the template's parameters to what the call gives. */
-static const struct bound *bind_angles(
-    struct interp_reader *r, const struct decl *fn, unsigned angle)
-{
-    struct interp *ip = r->ip;
-    const char *names[MAX_TEMPLATE_ARGS];
-    struct tok_range given[MAX_TEMPLATE_ARGS];
-    const struct bound *list = NULL;
-    unsigned nr = params_of_template(ip->resolver->toks, fn, names, ARRAY_SIZE(names));
-    unsigned close = angle ? toks_angle(r->toks, angle, r->to) : 0;
-    unsigned nr_given = close ? tok_range_split((struct tok_range){r->toks, angle + 1, close},
-                                    given, MAX_TEMPLATE_ARGS)
-                              : 0;
-
-    for (unsigned i = 0; i < nr && i < nr_given; i++) {
-        struct interp_value v = interp_evaluate(ip, given[i]);
-        const struct type *type;
-        bool is_ref;
-
-        if (v.kind == VALUE_INT) {
-            type = interp_type_named(ip, arena_printf(ip->arena, "%lld", (long long)v.i));
-        } else if (interp_type_read(ip, r->toks, given[i].from, given[i].to, &type, &is_ref) !=
-                   given[i].to) {
-            continue;
-        }
-        list = interp_bind(ip, names[i], type, list);
-    }
-    return list;
 }
 
 /* The type that a name stands for, with the template arguments that follow it at token angle. */
@@ -256,23 +216,20 @@ static struct interp_operand call(
     struct interp *ip = r->ip;
     struct tok_range args[LAUNCH_MAX_ARGS];
     struct interp_operand values[LAUNCH_MAX_ARGS];
-    unsigned nr = read_args(r, open, args);
+    unsigned nr = toks_list(r->toks, open, args, LAUNCH_MAX_ARGS);
     const struct macro *macro = resolver_macro(ip->resolver, name);
     struct interp_slot *variable = interp_variable(ip, name);
     const struct type *type;
-    bool is_ref;
 
     r->i = r->toks->tok[open].match + 1;
-    if (ip->dry)
-        return interp_plain((struct interp_value){0});
     if (macro && macro->is_function)
         return interp_macro_call(ip, macro, args, nr);
     if (variable && variable->v.kind == VALUE_CODE && variable->v.code->body) {
-        evaluate_args(r, args, nr, values);
+        evaluate_args(r, open, values);
         return called(ip, variable->v.code, values, nr, NULL, variable->v.scope, NULL);
     }
     if (variable && variable->v.kind == VALUE_RANGE) { /* a distribution */
-        evaluate_args(r, args, nr, values);
+        evaluate_args(r, open, values);
         return interp_plain(variable->v);
     }
     const struct decl *op = variable && variable->v.kind == VALUE_OBJECT
@@ -280,7 +237,7 @@ static struct interp_operand call(
                                 : NULL;
 
     if (op) { /* f(x) of an object */
-        evaluate_args(r, args, nr, values);
+        evaluate_args(r, open, values);
         return called(ip, op, values, nr, variable->v.object, NULL, NULL);
     }
     if (variable)
@@ -291,11 +248,11 @@ static struct interp_operand call(
     const struct decl *fn = self ? self : interp_function(ip, name, nr, 0, 0);
 
     if (fn && !fn->is_kernel) {
-        evaluate_args(r, args, nr, values);
+        evaluate_args(r, open, values);
         if (!self)
             interp_walk_overloads(ip, fn, values, nr);
-        return called(
-            ip, fn, values, nr, self ? ip->frame->self : NULL, NULL, bind_angles(r, fn, angle));
+        return called(ip, fn, values, nr, self ? ip->frame->self : NULL, NULL,
+            interp_bind_args(ip, fn, r->toks, angle, NULL));
     }
     type = made_type(r, str_starts(name, "make_") ? name + strlen("make_") : name, angle);
     if (type && (type->kind == TYPE_INT || type->kind == TYPE_REAL) && nr == 1)
@@ -307,9 +264,9 @@ static struct interp_operand call(
             ip, &slot, (struct tok_range){r->toks, open + 1, r->toks->tok[open].match}, true);
         return interp_plain(slot.v);
     }
-    type = NULL;
-    if (angle)
-        interp_type_read(ip, r->toks, angle + 1, toks_angle(r->toks, angle, r->to), &type, &is_ref);
+    const unsigned close = angle ? toks_angle(r->toks, angle, r->to) : 0;
+
+    type = close ? interp_type_in(ip, (struct tok_range){r->toks, angle + 1, close}) : NULL;
     return interp_builtin(ip, name, args, nr, type);
 }
 
@@ -321,7 +278,7 @@ static struct interp_value static_member(struct interp *ip, const char *name, co
 
     for (unsigned i = type && type->decl ? type->decl->from : toks->nr;
          i < toks->nr && i < type->decl->to && !ip->stopped; i++) {
-        if (tok_is(&toks->tok[i], member) && tok_is(&toks->tok[i + 1], "="))
+        if (toks_is(toks, i, member) && toks_is(toks, i + 1, "="))
             return interp_evaluate(
                 ip, (struct tok_range){toks, i + 2, toks_find(toks, i, type->decl->to, ";")});
         if ((i & 7) == 0)
@@ -336,18 +293,18 @@ static struct interp_operand name(struct interp_reader *r)
     struct interp *ip = r->ip;
     unsigned id = r->i;
 
-    while (r->i + 2 < r->to && tok_is(&r->toks->tok[r->i + 1], "::") &&
+    while (r->i + 2 < r->to && toks_is(r->toks, r->i + 1, "::") &&
            r->toks->tok[r->i + 2].kind == TOK_NAME)
         r->i += 2;
     const char *word = interp_now(r)->text;
     unsigned angle = 0, after = r->i + 1;
 
-    if (after < r->to && tok_is(&r->toks->tok[after], "<") && !interp_variable(ip, word)) {
+    if (after < r->to && toks_is(r->toks, after, "<") && !interp_variable(ip, word)) {
         unsigned close = toks_angle(r->toks, after, r->to);
 
         if (close && close + 1 < r->to &&
-            (tok_is(&r->toks->tok[close + 1], "(") || tok_is(&r->toks->tok[close + 1], "<<<") ||
-                tok_is(&r->toks->tok[close + 1], "::") || tok_is(&r->toks->tok[close + 1], "{"))) {
+            (toks_is(r->toks, close + 1, "(") || toks_is(r->toks, close + 1, "<<<") ||
+                toks_is(r->toks, close + 1, "::") || toks_is(r->toks, close + 1, "{"))) {
             angle = after;
             after = close + 1;
         } else if (close && close + 1 >= r->to && interp_function(ip, word, 0, 0, 0) == NULL &&
@@ -376,8 +333,7 @@ static struct interp_operand name(struct interp_reader *r)
         struct interp_slot slot = {.type = type};
 
         r->i = next->match + 1;
-        if (!ip->dry)
-            interp_initialise(ip, &slot, (struct tok_range){r->toks, after + 1, next->match}, true);
+        interp_initialise(ip, &slot, (struct tok_range){r->toks, after + 1, next->match}, true);
         return interp_plain(slot.v);
     }
     struct interp_frame *frame = ip->frame;
@@ -428,7 +384,7 @@ static struct interp_operand element(struct interp_reader *r, struct interp_oper
         return interp_plain(interp_int(o.v.text[i.i]));
     if (o.v.kind == VALUE_ADDRESS && i.kind == VALUE_INT && i.i == 0)
         return (struct interp_operand){.v = o.v.slot->v, .slot = o.v.slot, .path = o.path};
-    if (o.v.kind == VALUE_UNKNOWN && o.slot && !o.slot->type && !r->ip->dry) /* mode[0] = ... */
+    if (o.v.kind == VALUE_UNKNOWN && o.slot && !o.slot->type) /* mode[0] = ... */
         o.v = o.slot->v = interp_pointer(interp_memory(r->ip, -1, false), NULL, 0);
     if (r->ip->walk && (o.memory == r->ip->walk->memory || interp_watched(r->ip, &o.v) ||
                            interp_watched(r->ip, &i)))
@@ -440,7 +396,7 @@ static struct interp_operand element(struct interp_reader *r, struct interp_oper
     unsigned each = interp_sizeof(r->ip, o.v.type);
 
     if (i.kind != VALUE_INT) {
-        o.v.memory->lost |= !r->ip->dry && !r->ip->walk && !o.v.memory->device;
+        o.v.memory->lost |= !r->ip->walk && !o.v.memory->device;
         return r->ip->walk ? (struct interp_operand){.v = o.v.memory->fill,
                                  .memory = o.v.memory,
                                  .type = o.v.type}
@@ -480,16 +436,14 @@ static struct interp_operand member_call(
 {
     struct tok_range args[LAUNCH_MAX_ARGS];
     struct interp_operand values[LAUNCH_MAX_ARGS];
-    unsigned nr = read_args(r, open, args);
+    unsigned nr = toks_list(r->toks, open, args, LAUNCH_MAX_ARGS);
 
     r->i = r->toks->tok[open].match + 1;
-    if (r->ip->dry)
-        return interp_plain((struct interp_value){0});
     const struct decl *fn =
         o.v.kind == VALUE_OBJECT ? interp_type_method(r->ip, o.v.object->type, member, nr) : NULL;
 
     if (fn || r->ip->walk || (o.v.kind == VALUE_OBJECT && o.v.object->type)) {
-        evaluate_args(r, args, nr, values);
+        evaluate_args(r, open, values);
         if (fn)
             return called(r->ip, fn, values, nr, o.v.object, NULL, NULL);
         interp_walk_call(r->ip, member, values, nr);
@@ -515,7 +469,7 @@ static void make_object(struct interp *ip, struct interp_operand *o, bool arrow)
 {
     const struct type *type = o->slot ? o->slot->type : NULL;
 
-    if (o->v.kind != VALUE_UNKNOWN || !o->slot || ip->dry)
+    if (o->v.kind != VALUE_UNKNOWN || !o->slot)
         return;
     if (arrow && type && type->kind == TYPE_POINTER && type->to && type->to->kind == TYPE_STRUCT) {
         struct interp_slot *to = arena_alloc(ip->arena, sizeof(*to));
@@ -543,7 +497,7 @@ static struct interp_operand member(struct interp_reader *r, struct interp_opera
                            ? word
                            : arena_printf(r->ip->arena, "%s_%s", o.path, word);
 
-    if (!(open < r->to && (tok_is(&r->toks->tok[open], "(") || tok_is(&r->toks->tok[open], "<"))))
+    if (!(open < r->to && (toks_is(r->toks, open, "(") || toks_is(r->toks, open, "<"))))
         make_object(r->ip, &o, arrow);
     if (arrow && o.v.kind == VALUE_ADDRESS)
         o = (struct interp_operand){.v = o.v.slot->v, .slot = o.v.slot, .path = o.path};
@@ -553,13 +507,13 @@ static struct interp_operand member(struct interp_reader *r, struct interp_opera
             .offset = o.v.i,
             .type = o.v.type,
             .path = o.path};
-    if (open < r->to && tok_is(&r->toks->tok[open], "<")) {
+    if (open < r->to && toks_is(r->toks, open, "<")) {
         unsigned close = toks_angle(r->toks, open, r->to); /* x.data_ptr<float>() */
 
-        if (close && close + 1 < r->to && tok_is(&r->toks->tok[close + 1], "("))
+        if (close && close + 1 < r->to && toks_is(r->toks, close + 1, "("))
             open = close + 1;
     }
-    if (open < r->to && tok_is(&r->toks->tok[open], "(") && r->toks->tok[open].match &&
+    if (open < r->to && toks_is(r->toks, open, "(") && r->toks->tok[open].match &&
         r->toks->tok[open].match < r->to) {
         interp_walk_object(r->ip, &o);
         return member_call(r, o, word, open);
@@ -567,7 +521,7 @@ static struct interp_operand member(struct interp_reader *r, struct interp_opera
     r->i++;
     if (r->ip->walk && o.memory == r->ip->walk->memory)
         return (struct interp_operand){.memory = o.memory};
-    if (o.v.kind == VALUE_UNKNOWN && o.memory && !r->ip->dry && o.type &&
+    if (o.v.kind == VALUE_UNKNOWN && o.memory && o.type &&
         (o.type->kind == TYPE_STRUCT || (o.type->kind == TYPE_OTHER && o.type->bytes)) &&
         !o.memory->lost) { /* an element of an array of structs */
         o.v = interp_object(r->ip, o.type);
@@ -603,7 +557,7 @@ static void name_value(struct interp *ip, struct interp_operand *o)
     const struct type *type = slot ? slot->type : NULL;
     const bool known = o->v.kind == VALUE_INT;
 
-    if (!o->path || ip->dry || ip->walk || (slot && (slot->nameless || slot->v.said)) ||
+    if (!o->path || ip->walk || (slot && (slot->nameless || slot->v.said)) ||
         strcmp(o->path, "argc") == 0)
         return;
     if (o->memory)
@@ -656,9 +610,9 @@ static struct interp_operand called_value(
                                 ? interp_type_method(ip, of.object->type, "operator", nr_args)
                                 : NULL;
 
-    if (!ip->dry && of.kind == VALUE_CODE && of.code->body)
+    if (of.kind == VALUE_CODE && of.code->body)
         return called(ip, of.code, args, nr_args, NULL, of.scope, NULL);
-    if (!ip->dry && op)
+    if (op)
         return called(ip, op, args, nr_args, of.object, NULL, NULL);
     interp_walk_call(ip, "", args, nr_args);
     interp_walk_away(ip, &of);
@@ -678,9 +632,8 @@ static struct interp_operand postfix(struct interp_reader *r, struct interp_oper
             r->i++;
             o = step_by_one(r, o, tok_is(t, "++"), false);
         } else if (tok_is(t, "(") && t->match && t->match < r->to) { /* f(x)(y), table[i](x) */
-            struct tok_range args[LAUNCH_MAX_ARGS];
             struct interp_operand values[LAUNCH_MAX_ARGS];
-            unsigned nr = evaluate_args(r, args, read_args(r, r->i, args), values);
+            const unsigned nr = evaluate_args(r, r->i, values);
 
             r->i = t->match + 1;
             o = called_value(r->ip, o.v, values, nr);

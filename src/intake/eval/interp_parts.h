@@ -5,6 +5,7 @@
 
 #include "intake/eval/interp.h"
 
+/* INTERP_LOOP_STEPS: of a loop or a function that launches nothing. */
 enum { INTERP_MAX_DEPTH = 200, INTERP_MAX_STEPS = 600000, INTERP_LOOP_STEPS = 20000 };
 
 /* What is being left: nothing, a loop, a round of it, a function. */
@@ -93,6 +94,10 @@ void interp_macro_head(struct interp *ip, const struct macro *macro, struct tok_
 const struct bound *interp_bind(
     struct interp *ip, const char *name, const struct type *type, const struct bound *next);
 
+/* Token i is a directive, or left out by one: by one inside of the function, as far as is known; or
+ * surely, while device code is followed. */
+bool interp_passes(const struct interp *ip, const struct toks *toks, unsigned i);
+
 /* Carries out the statement in tokens [from, to) without the directives in it, and without what
  * these surely leave out. */
 void interp_without_directives(
@@ -103,11 +108,6 @@ void interp_enumerators(struct interp *ip, const struct toks *toks, unsigned fro
 
 /* Counts a step. False: none are left. */
 bool interp_step(struct interp *ip);
-
-/* How many steps a loop or a function may take that launches nothing. After interp_give_up, which
- * is called when it took too many, it gets half as many. */
-unsigned interp_patience(const struct interp *ip, const struct toks *toks, unsigned body);
-void interp_give_up(struct interp *ip, const struct toks *toks, unsigned body);
 
 /* Makes unknown what tokens [from, to) assign, or hand to a function that may assign it. */
 void interp_lose(struct interp *ip, const struct toks *toks, unsigned from, unsigned to);
@@ -183,6 +183,9 @@ struct interp_reader { /* reads one expression */
 
 /* How tightly operators bind. */
 enum { LEVEL_ASSIGN = 1, LEVEL_CHOICE, LEVEL_OR, LEVEL_AND, LEVEL_UNARY = 13 };
+
+/* The level of a binary operator of C, of "?:" and of "real/" (said.h); 0: it is none. */
+int interp_level(const char *op);
 
 /* Reads on as long as operators bind at least as tightly as `level`. */
 struct interp_operand interp_expression(struct interp_reader *r, int level);

@@ -9,67 +9,38 @@
 
 static unsigned statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to);
 
-/* ---- conditional compilation inside of functions ---- */
-
-/* The token behind the lines that the directive at token i leaves out. */
-static unsigned skip_lines(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
-{
-    const char *rest, *word = resolver_directive(&toks->tok[i], &rest);
-    bool opens = str_starts(word, "if"), sure;
-    unsigned depth = 0;
-
-    if (ip->walk || (opens && resolver_holds(ip->resolver, &toks->tok[i], &sure)) ||
-        !(opens || str_starts(word, "else") || str_starts(word, "elif")))
-        return i + 1;
-    for (i++; i < to; i++) {
-        if (toks->tok[i].kind != TOK_DIRECTIVE)
-            continue;
-        word = resolver_directive(&toks->tok[i], &rest);
-        if (str_starts(word, "endif") && depth-- == 0)
-            return i + 1;
-        if (depth == 0 && opens &&
-            (str_starts(word, "else") ||
-                (str_starts(word, "elif") && resolver_holds(ip->resolver, &toks->tok[i], &sure))))
-            return i + 1;
-        depth += str_starts(word, "if");
-    }
-    return to;
-}
-
 /* ---- conditions ---- */
 
-enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };
-
-static enum truth truth_of(const struct interp_value *v)
+/* The token behind the statement at token i. */
+static unsigned statement_end(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
-    switch (v->kind) {
-    case VALUE_INT:
-        return v->i != 0 ? IS_TRUE : IS_FALSE;
-    case VALUE_REAL:
-        return v->r != 0 ? IS_TRUE : IS_FALSE;
-    case VALUE_MEMORY:
-    case VALUE_ADDRESS:
-    case VALUE_CODE:
-    case VALUE_TEXT:
-        return IS_TRUE;
-    default:
-        return IS_UNKNOWN;
+    static const char *const headed[] = {"if", "for", "while", "switch", "catch", NULL};
+
+    while (i < to && interp_passes(ip, toks, i))
+        i++;
+    if (i >= to)
+        return to;
+    const struct tok *t = &toks->tok[i], *next = t + 1;
+    unsigned end = toks_find(toks, i, to, ";") + 1;
+
+    if (toks_is(toks, i, "{")) {
+        end = t->match ? t->match + 1 : to;
+    } else if (tok_among(t, headed)) {
+        const unsigned close = next[tok_is(next, "constexpr")].match;
+
+        end = close ? statement_end(ip, toks, close + 1, to) : to;
+        if (tok_is(t, "if") && end < to && toks_is(toks, end, "else"))
+            end = statement_end(ip, toks, end + 1, to);
+    } else if (tok_is(t, "do")) {
+        end = toks_find(toks, statement_end(ip, toks, i + 1, to), to, ";") + 1;
+    } else if (tok_is(t, "try")) {
+        end = i + 1;
+    } else if (tok_is(t, "case")) {
+        end = toks_find(toks, i, to, ":") + 1;
+    } else if (t->kind == TOK_NAME && tok_is(next, ":")) { /* a label, default */
+        end = i + 2;
     }
-}
-
-/* The end of the statement at token i, which is not carried out. */
-static unsigned skip_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
-{
-    ip->dry++;
-    i = statement(ip, toks, i, to);
-    ip->dry--;
-    return i;
-}
-
-static unsigned run_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
-{
-    return ip->leaving || ip->stopped ? skip_statement(ip, toks, i, to)
-                                      : statement(ip, toks, i, to);
+    return end > to ? to : end;
 }
 
 /* The tokens return, exit, break or the like, outside of further blocks: they are an error's way
@@ -80,7 +51,7 @@ static bool leaves(const struct toks *toks, unsigned from, unsigned to)
         "goto", "_exit", "terminate", NULL};
 
     for (unsigned i = from; i < to; i++) {
-        if (tok_is(&toks->tok[i], "{") && i > from && toks->tok[i].match)
+        if (toks_is(toks, i, "{") && i > from && toks->tok[i].match)
             i = toks->tok[i].match;
         if (tok_among(&toks->tok[i], words))
             return true;
@@ -90,79 +61,53 @@ static bool leaves(const struct toks *toks, unsigned from, unsigned to)
 
 /* An if with an unknown condition: an error's way out is passed by; else the side with a launch is
  * taken. */
-static unsigned unknown_branch(
-    struct interp *ip, const struct toks *toks, unsigned body, unsigned other, unsigned end)
+static void unknown_branch(struct interp *ip, const struct toks *toks, unsigned body,
+    unsigned body_to, unsigned other, unsigned end)
 {
-    unsigned body_to = skip_statement(ip, toks, body, end), assumed = ip->assumed;
-    bool launches = interp_launches_in(ip, toks, body, body_to);
-    unsigned other_to = other ? skip_statement(ip, toks, other, end) : 0;
-    bool other_launches = other && interp_launches_in(ip, toks, other, other_to);
+    const bool launches = interp_launches_in(ip, toks, body, body_to);
 
-    if (!launches && !other_launches) {
-        bool out = leaves(toks, body, body_to);
+    if (launches || interp_launches_in(ip, toks, other, end)) {
+        const unsigned assumed = ip->assumed;
 
-        if (!out)
+        ip->assumed = toks->tok[body].line;
+        statement(ip, toks, launches ? body : other, launches ? body_to : end);
+        ip->assumed = ip->nr_launches ? ip->assumed : assumed;
+        if (!launches)
             interp_lose(ip, toks, body, body_to);
-        if (other && out)
-            run_statement(ip, toks, other, end);
-        else if (other)
-            interp_lose(ip, toks, other, other_to);
-        return other ? other_to : body_to;
+    } else if (leaves(toks, body, body_to)) {
+        statement(ip, toks, other, end);
+    } else {
+        interp_lose(ip, toks, body, end);
     }
-    ip->assumed = toks->tok[body].line;
-    run_statement(ip, toks, launches ? body : other, end);
-    ip->assumed = ip->nr_launches ? ip->assumed : assumed;
-    if (!launches)
-        interp_lose(ip, toks, body, body_to);
-    return other ? other_to : body_to;
 }
 
 static struct interp_value condition(struct interp *ip, struct tok_range r)
 {
-    const struct interp_operand o = ip->dry ? (struct interp_operand){0} : interp_operand(ip, r);
+    const struct interp_operand o = interp_operand(ip, r);
 
     return interp_asked(ip, &o);
 }
 
-static unsigned if_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
+static void if_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned end)
 {
-    i++;
-    if (i < to && tok_is(&toks->tok[i], "constexpr"))
-        i++;
-    unsigned close = i < to ? toks->tok[i].match : 0;
+    const unsigned open = i + 1 + toks_is(toks, i + 1, "constexpr"), close = toks->tok[open].match;
 
-    if (!close || close >= to)
-        return to;
-    unsigned semi = toks_find(toks, i + 1, close, ";"); /* if (int x = f(); x) */
-    unsigned first = i + 1;
+    if (!close || close >= end)
+        return;
+    const struct interp_value v = condition(ip, (struct tok_range){toks, open + 1, close});
+    const unsigned body = close + 1, body_to = statement_end(ip, toks, body, end);
+    const unsigned other = body_to + (body_to < end); /* behind the else; end: there is none */
+    bool known;
+    const bool holds = interp_truth(&v, &known);
 
-    if (semi < close && !ip->dry)
-        interp_statements(ip, toks, i + 1, semi + 1);
-    if (semi < close)
-        first = semi + 1;
-    struct interp_value v = condition(ip, (struct tok_range){toks, first, close});
-    unsigned body = close + 1, body_to = skip_statement(ip, toks, body, to), other = 0;
-    enum truth truth = truth_of(&v);
-
-    if (body_to < to && tok_is(&toks->tok[body_to], "else"))
-        other = body_to + 1;
-    unsigned end = other ? skip_statement(ip, toks, other, to) : body_to;
-
-    if (ip->dry || ip->stopped)
-        return end;
-    if (ip->walk) {
-        run_statement(ip, toks, body, to);
-        if (other)
-            run_statement(ip, toks, other, to);
-        return end;
+    if (!known && !ip->walk && !ip->stopped) {
+        unknown_branch(ip, toks, body, body_to, other, end);
+        return;
     }
-    if (truth == IS_UNKNOWN)
-        return unknown_branch(ip, toks, body, other, to);
-    if (truth == IS_TRUE)
-        run_statement(ip, toks, body, to);
-    else if (other)
-        run_statement(ip, toks, other, to);
-    return end;
+    if (holds || ip->walk)
+        statement(ip, toks, body, body_to);
+    if (!holds || ip->walk)
+        statement(ip, toks, other, end);
 }
 
 /* ---- loops ---- */
@@ -185,7 +130,7 @@ static void walk_loop(struct interp *ip, const struct toks *toks, const struct i
         w->oldest = UINT_MAX;
         if (l->condition.from < l->condition.to)
             condition(ip, l->condition);
-        run_statement(ip, toks, l->body, l->body_to);
+        statement(ip, toks, l->body, l->body_to);
         if (l->step.from < l->step.to)
             interp_evaluate(ip, l->step);
     } while (w->oldest < begun && interp_step(ip));
@@ -197,9 +142,8 @@ static void run_loop(struct interp *ip, const struct toks *toks, const struct in
     unsigned limit = ip->limit, rounds = 0;
     bool launches = interp_launches_in(ip, toks, l->body, l->body_to) ||
                     interp_launches_in(ip, l->condition.toks, l->condition.from, l->condition.to);
-    unsigned bound =
-        ip->steps + (launches ? 4 * INTERP_LOOP_STEPS : interp_patience(ip, toks, l->body));
-    enum truth truth = IS_TRUE;
+    const unsigned bound = ip->steps + (launches ? 4 * INTERP_LOOP_STEPS : INTERP_LOOP_STEPS);
+    bool known = true, holds = true;
 
     if (ip->walk) {
         walk_loop(ip, toks, l);
@@ -209,13 +153,13 @@ static void run_loop(struct interp *ip, const struct toks *toks, const struct in
         ip->limit = bound;
     for (;; rounds++) {
         if (l->condition.from < l->condition.to && !(l->condition_last && rounds == 0)) {
-            struct interp_value v = interp_evaluate(ip, l->condition);
+            const struct interp_value v = interp_evaluate(ip, l->condition);
 
-            truth = truth_of(&v);
+            holds = interp_truth(&v, &known);
         }
-        if (ip->stopped || truth == IS_FALSE || (truth == IS_UNKNOWN && rounds > 0))
+        if (ip->stopped || !holds || (!known && rounds > 0))
             break;
-        run_statement(ip, toks, l->body, l->body_to);
+        statement(ip, toks, l->body, l->body_to);
         if (ip->leaving == LEAVING_LOOP || ip->leaving == LEAVING_FUNCTION)
             break;
         ip->leaving = LEAVING_NOT;
@@ -230,27 +174,22 @@ static void run_loop(struct interp *ip, const struct toks *toks, const struct in
     if (ip->leaving == LEAVING_LOOP || ip->leaving == LEAVING_ROUND)
         ip->leaving = LEAVING_NOT;
     ip->limit = limit;
-    if (given_up)
-        interp_give_up(ip, toks, l->body);
-    if (given_up || truth == IS_UNKNOWN) {
+    ip->stopped = ip->stopped && !given_up;
+    if (given_up || !known) {
         interp_lose(ip, toks, l->body, l->body_to);
         interp_lose(ip, toks, l->step.from, l->step.to);
     }
 }
 
 /* for (T x : list): runs the body for the first element. */
-static bool range_for(
-    struct interp *ip, const struct toks *toks, unsigned open, struct interp_loop *l)
+static void range_for(struct interp *ip, const struct toks *toks, unsigned open, unsigned colon,
+    const struct interp_loop *l)
 {
-    unsigned close = toks->tok[open].match, colon = toks_find(toks, open + 1, close, ":");
     const struct type *type;
     bool is_ref;
-
-    if (colon == close || toks_find(toks, open + 1, close, ";") < close ||
-        toks_find(toks, open + 1, close, "?") < close)
-        return false;
-    unsigned name = interp_type_read(ip, toks, open + 1, colon, &type, &is_ref);
-    struct interp_operand list = interp_operand(ip, (struct tok_range){toks, colon + 1, close});
+    const unsigned name = interp_type_read(ip, toks, open + 1, colon, &type, &is_ref);
+    const struct interp_operand list =
+        interp_operand(ip, (struct tok_range){toks, colon + 1, toks->tok[open].match});
 
     if (name < colon && toks->tok[name].kind == TOK_NAME) {
         struct interp_slot *slot = interp_declare(ip, toks->tok[name].text, type);
@@ -258,70 +197,56 @@ static bool range_for(
         if (list.v.kind == VALUE_MEMORY && !interp_watched(ip, &list.v))
             interp_assign(ip, slot, interp_cell(list.v.memory, 0));
     }
-    bool launches = interp_launches_in(ip, toks, l->body, l->body_to);
-
-    if (launches || ip->walk)
-        run_statement(ip, toks, l->body, l->body_to);
+    if (ip->walk || interp_launches_in(ip, toks, l->body, l->body_to))
+        statement(ip, toks, l->body, l->body_to);
     if (ip->leaving == LEAVING_LOOP || ip->leaving == LEAVING_ROUND)
         ip->leaving = LEAVING_NOT;
     interp_lose(ip, toks, l->body, l->body_to);
-    return true;
 }
 
-static unsigned for_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
+static void for_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned end)
 {
-    unsigned open = i + 1, close = open < to ? toks->tok[open].match : 0;
+    const unsigned open = i + 1, close = toks->tok[open].match;
+    const unsigned first = toks_find(toks, open + 1, close, ";"),
+                   second = toks_find(toks, first + 1, close, ";"),
+                   colon = toks_find(toks, open + 1, close, ":");
     struct var *vars = ip->frame ? ip->frame->vars : NULL;
-
-    if (!close || close >= to)
-        return to;
-    struct interp_loop l = {.body = close + 1, .body_to = skip_statement(ip, toks, close + 1, to)};
-    unsigned first = toks_find(toks, open + 1, close, ";"),
-             second = toks_find(toks, first + 1, close, ";");
-
-    if (ip->dry || range_for(ip, toks, open, &l) || second >= close)
-        return l.body_to;
-    interp_statements(ip, toks, open + 1, first + 1);
-    l.condition = (struct tok_range){toks, first + 1, second};
-    l.step = (struct tok_range){toks, second + 1, close};
-    run_loop(ip, toks, &l);
-    if (ip->frame)
-        ip->frame->vars = vars;
-    return l.body_to;
-}
-
-static unsigned while_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
-{
-    unsigned open = i + 1, close = open < to ? toks->tok[open].match : 0;
-
-    if (!close || close >= to)
-        return to;
-    struct interp_loop l = {.condition = {toks, open + 1, close},
-        .step = {toks, 0, 0},
+    const struct interp_loop l = {.condition = {toks, first + 1, second},
+        .step = {toks, second + 1, close},
         .body = close + 1,
-        .body_to = skip_statement(ip, toks, close + 1, to)};
+        .body_to = end};
 
-    if (!ip->dry)
+    if (second < close) {
+        interp_statements(ip, toks, open + 1, first + 1);
         run_loop(ip, toks, &l);
-    return l.body_to;
+        if (ip->frame)
+            ip->frame->vars = vars;
+    } else if (colon < close) {
+        range_for(ip, toks, open, colon, &l);
+    }
 }
 
-static unsigned do_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
+static void while_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned end)
 {
-    struct interp_loop l = {.body = i + 1,
-        .body_to = skip_statement(ip, toks, i + 1, to),
-        .step = {toks, 0, 0},
-        .condition_last = true};
-    unsigned end = l.body_to;
+    const unsigned close = toks->tok[i + 1].match;
 
-    if (end + 1 < to && tok_is(&toks->tok[end], "while") && toks->tok[end + 1].match) {
-        l.condition = (struct tok_range){toks, end + 2, toks->tok[end + 1].match};
-        end = toks->tok[end + 1].match + 1;
-        end += end < to && tok_is(&toks->tok[end], ";");
-    }
-    if (!ip->dry)
-        run_loop(ip, toks, &l);
-    return end;
+    run_loop(ip, toks,
+        &(struct interp_loop){.condition = {toks, i + 2, close},
+            .step = {toks, 0, 0},
+            .body = close + 1,
+            .body_to = end});
+}
+
+static void do_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned end)
+{
+    const unsigned body_to = statement_end(ip, toks, i + 1, end);
+
+    run_loop(ip, toks,
+        &(struct interp_loop){.condition = {toks, body_to + 2, toks->tok[body_to + 1].match},
+            .step = {toks, 0, 0},
+            .body = i + 1,
+            .body_to = body_to,
+            .condition_last = true});
 }
 
 /* The label behind token i, or the end of the switch. */
@@ -343,7 +268,7 @@ static unsigned find_case(
     for (unsigned i = open + 1; i < close; i++) {
         const struct tok *t = &toks->tok[i];
 
-        if (tok_is(t, "default") && tok_is(&toks->tok[i + 1], ":"))
+        if (tok_is(t, "default") && toks_is(toks, i + 1, ":"))
             other = i + 2;
         if (tok_is(t, "case")) {
             unsigned colon = toks_find(toks, i, close, ":");
@@ -364,26 +289,20 @@ static unsigned find_case(
     return v.kind == VALUE_INT ? other : close;
 }
 
-static unsigned switch_statement(
-    struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
+static void switch_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned end)
 {
-    unsigned open = i + 1, close = open < to ? toks->tok[open].match : 0, brace = close + 1;
+    const unsigned brace = toks->tok[i + 1].match + 1, close = toks->tok[brace].match;
 
-    if (!close || brace >= to || !toks->tok[brace].match)
-        return to;
-    unsigned end = toks->tok[brace].match;
+    if (close + 1 != end)
+        return;
+    const struct interp_value v = interp_evaluate(ip, (struct tok_range){toks, i + 2, brace - 1});
+    const unsigned from = ip->walk ? brace + 1 : find_case(ip, toks, brace, v);
 
-    if (ip->dry)
-        return end + 1;
-    struct interp_value v = interp_evaluate(ip, (struct tok_range){toks, open + 1, close});
-    unsigned from = ip->walk ? brace + 1 : find_case(ip, toks, brace, v);
-
-    if (v.kind != VALUE_INT && from == end)
-        interp_lose(ip, toks, brace, end);
-    interp_statements(ip, toks, from, end);
+    if (v.kind != VALUE_INT && from == close)
+        interp_lose(ip, toks, brace, close);
+    interp_statements(ip, toks, from, close);
     if (ip->leaving == LEAVING_LOOP)
         ip->leaving = LEAVING_NOT;
-    return end + 1;
 }
 
 /* ---- declarations ---- */
@@ -397,7 +316,7 @@ static unsigned declare_array(
     int64_t bytes = each ? (int64_t)each : -1;
     const struct said *said = said_number(ip->arena, each);
 
-    for (; i < to && tok_is(&toks->tok[i], "[") && toks->tok[i].match; dims++) {
+    for (; i < to && toks_is(toks, i, "[") && toks->tok[i].match; dims++) {
         struct interp_value n =
             interp_evaluate(ip, (struct tok_range){toks, i + 1, toks->tok[i].match});
 
@@ -411,12 +330,11 @@ static unsigned declare_array(
     m->lost = dims > 1;
     m->said = said;
     slot->v = interp_pointer(m, type, 0);
-    if (i < to && tok_is(&toks->tok[i], "="))
+    if (i < to && toks_is(toks, i, "="))
         i++;
-    if (i < to && tok_is(&toks->tok[i], "{") && toks->tok[i].match) {
+    if (i < to && toks_is(toks, i, "{") && toks->tok[i].match) {
         struct tok_range items[LAUNCH_MAX_ARGS];
-        unsigned nr = tok_range_split(
-            (struct tok_range){toks, i + 1, toks->tok[i].match}, items, LAUNCH_MAX_ARGS);
+        const unsigned nr = toks_list(toks, i, items, LAUNCH_MAX_ARGS);
 
         m->fill = nr <= 1 ? interp_int(0) : (struct interp_value){0};
         if (m->lost && nr > 0) { /* {0}, or rows in braces */
@@ -439,10 +357,10 @@ static unsigned declare_array(
 static unsigned declarator(struct interp *ip, const struct toks *toks, unsigned i, unsigned end,
     const struct type *type, bool is_ref)
 {
-    for (; i < end && (tok_is(&toks->tok[i], "*") || tok_is(&toks->tok[i], "&") ||
-                          interp_type_word(&toks->tok[i]));
+    for (; i < end &&
+           (toks_is(toks, i, "*") || toks_is(toks, i, "&") || interp_type_word(&toks->tok[i]));
          i++)
-        if (tok_is(&toks->tok[i], "*"))
+        if (toks_is(toks, i, "*"))
             type = interp_type_pointer(ip, type);
     unsigned comma = toks_find(toks, i, end, ",");
 
@@ -489,7 +407,7 @@ static unsigned declaration(struct interp *ip, const struct toks *toks, unsigned
     while (first < end && interp_type_word(&toks->tok[first]))
         first++;
     if (first >= end || toks->tok[first].kind != TOK_NAME ||
-        (first == i && tok_is(&toks->tok[first + 1], "(")) ||
+        (first == i && toks_is(toks, first + 1, "(")) ||
         (first == i && interp_variable(ip, toks->tok[first].text)))
         return i;
     unsigned past = interp_type_read(ip, toks, i, end, type, is_ref);
@@ -509,9 +427,9 @@ static bool declare_function_pointer(
 {
     const unsigned open = toks_find(toks, i + 1, end, "(");
 
-    if (toks->tok[i].kind != TOK_NAME || open + 4 >= end || !tok_is(&toks->tok[open + 1], "*") ||
+    if (toks->tok[i].kind != TOK_NAME || open + 4 >= end || !toks_is(toks, open + 1, "*") ||
         toks->tok[open + 2].kind != TOK_NAME || toks->tok[open].match != open + 3 ||
-        !tok_is(&toks->tok[open + 4], "("))
+        !toks_is(toks, open + 4, "("))
         return false;
     struct interp_slot *slot = interp_declare(ip, toks->tok[open + 2].text, NULL);
     const unsigned equals = toks_find(toks, open, end, "=");
@@ -523,62 +441,59 @@ static bool declare_function_pointer(
 
 /* ---- statements ---- */
 
-static unsigned plain_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
+/* CHECK(x) without its `;`, or FOR_EACH(i, n) { ... } in device code: the token behind it; i: the
+ * statement is another one. */
+static unsigned macro_statement(
+    struct interp *ip, const struct toks *toks, unsigned i, unsigned end)
 {
-    unsigned end = toks_find(toks, i, to, ";");
-    const struct type *type;
-    bool is_ref;
-
-    if (ip->dry || i == end)
-        return end + 1;
-    if (toks == ip->resolver->toks)
-        ip->at = ip->last = i;
-    for (unsigned k = i; k < end; k++)
-        if (toks->tok[k].kind == TOK_DIRECTIVE) {
-            interp_without_directives(ip, toks, i, end + 1);
-            return end + 1;
-        }
     const struct macro *macro =
         toks->tok[i].kind == TOK_NAME ? resolver_macro(ip->resolver, toks->tok[i].text) : NULL;
-    unsigned close = toks->tok[i + 1].match;
+    const unsigned close = toks->tok[i + 1].match;
 
-    if (ip->walk && macro && macro->is_function && close > i &&
-        tok_is(&toks->tok[close + 1], "{") &&
-        toks->tok[close + 1].match) { /* FOR_EACH(i, n) { ... } */
+    if (!macro || !macro->is_function || close <= i || !toks_is(toks, i + 1, "("))
+        return i;
+    if (ip->walk && toks_is(toks, close + 1, "{") && toks->tok[close + 1].match) {
         interp_macro_head(ip, macro, (struct tok_range){toks, i + 2, close});
         return toks->tok[close + 1].match + 1;
     }
-    if (macro && macro->is_function && close > i && close < end && tok_is(&toks->tok[i + 1], "(") &&
-        toks->tok[close + 1].kind == TOK_NAME) {
-        interp_operand(ip, (struct tok_range){toks, i, close + 1}); /* CHECK(x), without its ; */
-        return close + 1;
-    }
-    if (declare_function_pointer(ip, toks, i, end))
-        return end + 1;
-    unsigned name = declaration(ip, toks, i, end, &type, &is_ref);
-
-    if (name == i) {
-        interp_evaluate(ip, (struct tok_range){toks, i, end});
-        return end + 1;
-    }
-    const struct type *next = interp_type_of_next(toks, name, type);
-
-    for (; name < end; type = next)
-        name = declarator(ip, toks, name, end, type, is_ref) + 1;
-    return end + 1;
+    if (close >= end || toks->tok[close + 1].kind != TOK_NAME)
+        return i;
+    interp_operand(ip, (struct tok_range){toks, i, close + 1});
+    return close + 1;
 }
 
-static unsigned return_statement(
-    struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
+/* A declaration or an expression. Returns the token behind it. */
+static unsigned plain_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
-    unsigned end = toks_find(toks, i, to, ";");
+    const unsigned past = toks_find(toks, i, to, ";"), macro = macro_statement(ip, toks, i, past);
+    const struct type *type;
+    bool is_ref;
 
-    if (ip->dry)
-        return end + 1;
-    if (toks == ip->resolver->toks)
-        ip->at = ip->last = i;
-    if (i + 1 < end && ip->frame) {
-        const struct interp_operand o = interp_operand(ip, (struct tok_range){toks, i + 1, end});
+    for (unsigned k = i; k < past; k++)
+        if (toks->tok[k].kind == TOK_DIRECTIVE) {
+            interp_without_directives(ip, toks, i, past + 1);
+            return past + 1;
+        }
+    if (macro > i)
+        return macro;
+    if (declare_function_pointer(ip, toks, i, past))
+        return past + 1;
+    unsigned name = declaration(ip, toks, i, past, &type, &is_ref);
+
+    if (name == i)
+        interp_evaluate(ip, (struct tok_range){toks, i, past});
+    else
+        for (const struct type *next = interp_type_of_next(toks, name, type); name < past;
+             type = next)
+            name = declarator(ip, toks, name, past, type, is_ref) + 1;
+    return past + 1;
+}
+
+static void return_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned end)
+{
+    if (i + 2 < end && ip->frame) {
+        const struct interp_operand o =
+            interp_operand(ip, (struct tok_range){toks, i + 1, end - 1});
         const bool place =
             ip->walk && o.memory == ip->walk->memory && interp_returns_reference(ip, ip->frame->fn);
         const struct interp_value v =
@@ -588,90 +503,77 @@ static unsigned return_statement(
             ip->frame->result = interp_copy(ip, v);
     }
     ip->leaving = ip->walk ? LEAVING_NOT : LEAVING_FUNCTION;
-    return end + 1;
 }
 
-static unsigned block(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
+static void block(struct interp *ip, const struct toks *toks, unsigned i, unsigned end)
 {
-    unsigned close = toks->tok[i].match;
     struct var *vars = ip->frame ? ip->frame->vars : NULL;
 
-    if (!close || close > to)
-        return to;
-    if (!ip->dry) {
-        interp_statements(ip, toks, i + 1, close);
-        if (ip->frame && !ip->leaving && !ip->stopped)
-            ip->frame->vars = vars;
-    }
-    return close + 1;
+    interp_statements(ip, toks, i + 1, end - 1);
+    if (ip->frame && !ip->leaving && !ip->stopped)
+        ip->frame->vars = vars;
 }
 
-static unsigned leave(struct interp *ip, const struct toks *toks, unsigned i, unsigned to, int how)
+static void break_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned end)
 {
-    if (!ip->dry && !ip->walk)
-        ip->leaving = how;
-    return toks_find(toks, i, to, ";") + 1;
+    (void)end;
+    if (!ip->walk)
+        ip->leaving = toks_is(toks, i, "break") ? LEAVING_LOOP : LEAVING_ROUND;
 }
 
+static void pass(struct interp *ip, const struct toks *toks, unsigned i, unsigned end)
+{
+    (void)ip, (void)toks, (void)i, (void)end;
+}
+
+static const struct {
+    const char *word;
+    void (*run)(struct interp *ip, const struct toks *toks, unsigned from, unsigned end);
+} kinds[] = {{"{", block}, {";", pass}, {"if", if_statement}, {"for", for_statement},
+    {"while", while_statement}, {"do", do_statement}, {"switch", switch_statement},
+    {"return", return_statement}, {"break", break_statement}, {"continue", break_statement},
+    {"try", pass}, {"catch", pass}, {"case", pass}, {"using", pass}, {"typedef", pass},
+    {"delete", pass}, {"goto", pass}, {"asm", interp_walk_asm}, {"__asm__", interp_walk_asm},
+    {"static_assert", pass}, {"throw", pass}, {"friend", pass}, {"namespace", pass}};
+
+/* struct S { ... } x; the values of an enum are declared. False: the statement is another one. */
+static bool local_type(struct interp *ip, const struct toks *toks, unsigned i, unsigned end)
+{
+    static const char *const words[] = {"struct", "class", "enum", "union", NULL};
+    const unsigned brace = toks_find(toks, i, end, "{");
+
+    if (!tok_among(&toks->tok[i], words) || brace == end || toks_find(toks, i, brace, "=") < brace)
+        return false;
+    if (toks_is(toks, i, "enum"))
+        interp_enumerators(ip, toks, i, end);
+    return true;
+}
+
+/* Carries out the statement at token i, which ends before token `to`. Returns the token behind
+ * it. */
 static unsigned one_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
-    static const char *const passed[] = {"using", "typedef", "delete", "goto", "asm", "__asm__",
-        "static_assert", "throw", "friend", "namespace", NULL};
-    const struct tok *t = &toks->tok[i], *next = &toks->tok[i + 1];
+    const unsigned end = statement_end(ip, toks, i, to);
 
-    if (tok_is(t, "{"))
-        return block(ip, toks, i, to);
-    if (tok_is(t, ";"))
-        return i + 1;
-    if (tok_is(t, "if"))
-        return if_statement(ip, toks, i, to);
-    if (tok_is(t, "for"))
-        return for_statement(ip, toks, i, to);
-    if (tok_is(t, "while"))
-        return while_statement(ip, toks, i, to);
-    if (tok_is(t, "do"))
-        return do_statement(ip, toks, i, to);
-    if (tok_is(t, "switch"))
-        return switch_statement(ip, toks, i, to);
-    if (tok_is(t, "return"))
-        return return_statement(ip, toks, i, to);
-    if (tok_is(t, "break"))
-        return leave(ip, toks, i, to, LEAVING_LOOP);
-    if (tok_is(t, "continue"))
-        return leave(ip, toks, i, to, LEAVING_ROUND);
-    if (tok_is(t, "try"))
-        return i + 1;
-    if (tok_is(t, "catch") && next->match && tok_is(&toks->tok[next->match + 1], "{"))
-        return toks->tok[next->match + 1].match + 1;
-    if (tok_is(t, "case") || (tok_is(t, "default") && tok_is(next, ":")))
-        return toks_find(toks, i, to, ":") + 1;
-    if (t->kind == TOK_NAME && tok_is(next, ":"))
-        return i + 2; /* a label */
-    if (ip->walk && !ip->dry && (tok_is(t, "asm") || tok_is(t, "__asm__")))
-        interp_walk_asm(ip, toks, i, toks_find(toks, i, to, ";"));
-    for (unsigned p = 0; passed[p]; p++)
-        if (tok_is(t, passed[p]))
-            return toks_find(toks, i, to, ";") + 1;
-    if ((tok_is(t, "struct") || tok_is(t, "class") || tok_is(t, "enum") || tok_is(t, "union")) &&
-        toks_find(toks, i, toks_find(toks, i, to, ";"), "{") < toks_find(toks, i, to, ";") &&
-        toks_find(toks, i, toks_find(toks, i, to, "{"), "=") >= toks_find(toks, i, to, "{")) {
-        const unsigned end = toks_find(toks, i, to, ";");
-
-        if (tok_is(t, "enum") && !ip->dry)
-            interp_enumerators(ip, toks, i, end);
-        return end + 1;
-    }
+    for (size_t k = 0; k < ARRAY_SIZE(kinds); k++)
+        if (toks_is(toks, i, kinds[k].word)) {
+            kinds[k].run(ip, toks, i, end);
+            return end;
+        }
+    if ((toks->tok[i].kind == TOK_NAME && toks_is(toks, i + 1, ":")) ||
+        local_type(ip, toks, i, end))
+        return end;
     return plain_statement(ip, toks, i, to);
 }
 
 static unsigned statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
-    if (i >= to || ip->depth > INTERP_MAX_DEPTH)
+    while (i < to && interp_passes(ip, toks, i))
+        i++;
+    if (i >= to || ip->depth > INTERP_MAX_DEPTH || ip->leaving || ip->stopped)
         return to;
-    while (i < to && toks->tok[i].kind == TOK_DIRECTIVE)
-        i = skip_lines(ip, toks, i, to);
-    if (i >= to)
-        return to;
+    if (toks == ip->resolver->toks)
+        ip->at = ip->last = i;
     ip->steps++;
     ip->depth++;
     i = one_statement(ip, toks, i, to);
@@ -681,12 +583,6 @@ static unsigned statement(struct interp *ip, const struct toks *toks, unsigned i
 
 void interp_statements(struct interp *ip, const struct toks *toks, unsigned from, unsigned to)
 {
-    for (unsigned i = from; i < to && !ip->leaving && interp_step(ip);) {
-        if (toks->tok[i].kind == TOK_DIRECTIVE)
-            i = skip_lines(ip, toks, i, to);
-        else if (ip->walk && toks->left_out && toks->left_out[i])
-            i++;
-        else
-            i = statement(ip, toks, i, to);
-    }
+    for (unsigned i = from; i < to && !ip->leaving && interp_step(ip);)
+        i = statement(ip, toks, i, to);
 }

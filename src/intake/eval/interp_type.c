@@ -96,9 +96,9 @@ static void describe_plain(struct interp *ip, struct type *t)
         t->decl = struct_named(ip, c);
         bool is_enum =
             t->decl &&
-            tok_is(&ip->resolver->toks
-                        ->tok[t->decl->from +
-                              tok_is(&ip->resolver->toks->tok[t->decl->from], "typedef")],
+            tok_is(
+                &ip->resolver->toks
+                     ->tok[t->decl->from + toks_is(ip->resolver->toks, t->decl->from, "typedef")],
                 "enum");
 
         t->kind = is_enum ? TYPE_INT : t->decl ? TYPE_STRUCT : TYPE_OTHER;
@@ -182,20 +182,20 @@ unsigned interp_type_read(struct interp *ip, const struct toks *toks, unsigned i
     name = i;
     while (i < to && toks->tok[i].kind == TOK_NAME && str_among(toks->tok[i].text, parts)) {
         i++;
-        while (i < to && tok_is(&toks->tok[i], "const"))
+        while (i < to && toks_is(toks, i, "const"))
             i++;
     }
     if (i == name) {
-        if (i < to && tok_is(&toks->tok[i], "::"))
+        if (i < to && toks_is(toks, i, "::"))
             i++;
         if (i >= to || toks->tok[i].kind != TOK_NAME)
             return start;
         for (i++; i < to; i++) {
-            unsigned close = tok_is(&toks->tok[i], "<") ? toks_angle(toks, i, to) : 0;
+            unsigned close = toks_is(toks, i, "<") ? toks_angle(toks, i, to) : 0;
 
             if (close)
                 i = close;
-            else if (tok_is(&toks->tok[i], "::") && i + 1 < to && toks->tok[i + 1].kind == TOK_NAME)
+            else if (toks_is(toks, i, "::") && i + 1 < to && toks->tok[i + 1].kind == TOK_NAME)
                 i++;
             else
                 break;
@@ -217,42 +217,63 @@ unsigned interp_type_read(struct interp *ip, const struct toks *toks, unsigned i
     return i;
 }
 
+const struct type *interp_type_in(struct interp *ip, struct tok_range range)
+{
+    const struct type *type;
+    bool is_ref;
+
+    return interp_type_read(ip, range.toks, range.from, range.to, &type, &is_ref) == range.to
+               ? type
+               : NULL;
+}
+
 const struct type *interp_type_of_next(
     const struct toks *toks, unsigned past, const struct type *type)
 {
     for (; past > 0 && type &&
-           (tok_is(&toks->tok[past - 1], "*") || interp_type_word(&toks->tok[past - 1]));
+           (toks_is(toks, past - 1, "*") || interp_type_word(&toks->tok[past - 1]));
          past--)
-        if (tok_is(&toks->tok[past - 1], "*") && type->kind == TYPE_POINTER)
+        if (toks_is(toks, past - 1, "*") && type->kind == TYPE_POINTER)
             type = type->to;
     return type;
 }
 
 /* ---- what stands in a struct ---- */
 
+/* What a template argument stands for: a type, or the text of a number. */
+static const struct type *template_arg(struct interp *ip, struct tok_range arg)
+{
+    const struct interp_value v = interp_evaluate(ip, arg);
+    const struct type *type = interp_type_in(ip, arg);
+
+    if (v.kind == VALUE_INT)
+        return interp_type_named(ip, arena_printf(ip->arena, "%lld", (long long)v.i));
+    return type ? type : interp_type_named(ip, toks_text(arg.toks, ip->arena, arg.from, arg.to));
+}
+
+const struct bound *interp_bind_args(struct interp *ip, const struct decl *decl,
+    const struct toks *toks, unsigned angle, const struct bound *list)
+{
+    const char *names[MAX_TEMPLATE_ARGS];
+    struct tok_range given[MAX_TEMPLATE_ARGS];
+    const unsigned nr = params_of_template(ip->resolver->toks, decl, names, MAX_TEMPLATE_ARGS);
+    const unsigned nr_given =
+        nr && toks_is(toks, angle, "<") ? toks_list(toks, angle, given, MAX_TEMPLATE_ARGS) : 0;
+
+    for (unsigned i = 0; i < nr && i < nr_given; i++)
+        list = interp_bind(ip, names[i], template_arg(ip, given[i]), list);
+    return list;
+}
+
 const struct bound *interp_type_bound(struct interp *ip, const struct type *type)
 {
-    const char *names[8], *open = strchr(type->text, '<'), *close = strrchr(type->text, '>');
-    struct tok_range given[8];
-    struct toks *toks = arena_alloc(ip->arena, sizeof(*toks));
     const struct bound *list = ip->frame ? ip->frame->bound : NULL;
-    const unsigned nr =
-        params_of_template(ip->resolver->toks, type->decl, names, ARRAY_SIZE(names));
+    const char *args = strchr(type->text, '<');
+    struct toks *toks = arena_alloc(ip->arena, sizeof(*toks));
 
-    if (!nr || !open || close < open)
-        return list;
-    const char *args = arena_strndup(ip->arena, open + 1, (size_t)(close - open - 1));
-
-    if (!toks_lex(toks, ip->arena, args, strlen(args)))
-        return list;
-    const unsigned nr_given = tok_range_split((struct tok_range){toks, 0, toks->nr}, given, 8);
-
-    for (unsigned i = 0; i < nr && i < nr_given; i++) {
-        const char *text = toks_text(toks, ip->arena, given[i].from, given[i].to);
-
-        list = interp_bind(ip, names[i], interp_type_named(ip, text), list);
-    }
-    return list;
+    return args && toks_lex(toks, ip->arena, args, strlen(args))
+               ? interp_bind_args(ip, type->decl, toks, 0, list)
+               : list;
 }
 
 /* Adds the fields of one declaration, up to its `;`, at *last, and moves *last. False: it cannot be
@@ -270,11 +291,11 @@ static bool read_field(struct interp *ip, unsigned i, unsigned end, struct type_
         unsigned past;
 
         *field = (struct type_field){.count = 1};
-        for (; name < end && tok_is(&toks->tok[name], "*"); name++)
+        for (; name < end && toks_is(toks, name, "*"); name++)
             one = interp_type_pointer(ip, one);
         if (name >= end || toks->tok[name].kind != TOK_NAME)
             return false;
-        for (past = name + 1; past < end && tok_is(&toks->tok[past], "[");
+        for (past = name + 1; past < end && toks_is(toks, past, "[");
              past = toks->tok[past].match + 1) {
             struct interp_value n =
                 interp_evaluate(ip, (struct tok_range){toks, past + 1, toks->tok[past].match});
@@ -286,7 +307,7 @@ static bool read_field(struct interp *ip, unsigned i, unsigned end, struct type_
         field->name = toks->tok[name].text;
         field->type = one;
         field->to = toks_find(toks, past, end, ",");
-        field->from = past + (past < field->to && tok_is(&toks->tok[past], "="));
+        field->from = past + (past < field->to && toks_is(toks, past, "="));
         name = field->to + 1;
         **last = field;
         *last = &field->next;
@@ -300,32 +321,15 @@ static void read_fields(struct interp *ip, const struct decl *d, struct type_fie
     const struct toks *toks = ip->resolver->toks;
     const unsigned open = toks_find(toks, d->from, d->to, "{");
     struct type_field **last = &fields->first;
+    struct decl m;
 
-    for (unsigned i = open + 1; open < d->to && i < toks->tok[open].match;) {
-        unsigned end = toks_find(toks, i, toks->tok[open].match, ";");
-        unsigned brace = toks_find(toks, i, end, "{"), paren = toks_find(toks, i, end, "(");
-
-        if (toks->tok[i].kind == TOK_DIRECTIVE) {
-            i++;
-        } else if (toks->tok[i].kind == TOK_NAME && tok_is(&toks->tok[i + 1], ":")) {
-            i += 2; /* public: */
-        } else if (paren < end && toks_find(toks, i, paren, "=") == paren) {
-            fields->known = fields->known && !tok_is(&toks->tok[i], "virtual");
-            i = brace < end || (brace == end && paren < end && brace < toks->nr &&
-                                   tok_is(&toks->tok[brace], "{"))
-                    ? toks->tok[brace].match + 1
-                    : end + 1;
-        } else if (tok_is(&toks->tok[i], ";")) {
-            i++;
-        } else {
-            bool other = tok_is(&toks->tok[i], "using") || tok_is(&toks->tok[i], "typedef") ||
-                         tok_is(&toks->tok[i], "static") || tok_is(&toks->tok[i], "friend");
-
-            fields->known = (other || read_field(ip, i, end, &last)) && fields->known;
-            i = end + 1;
-        }
-        ip->steps += 4;
-    }
+    for (unsigned i = open + 1; open < d->to && decls_member(toks, &i, toks->tok[open].match, &m);
+         ip->steps += 4)
+        if (m.kind == DECL_FUNCTION)
+            fields->known = fields->known && !toks_is(toks, m.from, "virtual");
+        else if (m.kind != DECL_USING && !toks_is(toks, m.from, "static") &&
+                 !toks_is(toks, m.from, "friend"))
+            fields->known = read_field(ip, m.from, m.to - 1, &last) && fields->known;
 }
 
 const struct type_fields *interp_type_fields(struct interp *ip, const struct type *type)

@@ -60,6 +60,9 @@ const struct type *interp_type_inner(struct interp *interp, const struct type *t
 unsigned interp_type_read(struct interp *interp, const struct toks *toks, unsigned i, unsigned to,
     const struct type **type, bool *is_ref);
 
+/* The type that a whole range is; NULL: it is none. */
+const struct type *interp_type_in(struct interp *interp, struct tok_range range);
+
 /* The type that further declarators begin with. In `float *a, b`, interp_type_read has read the
  * star of the first declarator too; `past` is the token behind what it read. */
 const struct type *interp_type_of_next(
@@ -74,6 +77,11 @@ const struct type_fields *interp_type_fields(struct interp *interp, const struct
 /* What the parameters of a struct template stand for: what stands between < and > in the type's
  * text, and what the frame binds. */
 const struct bound *interp_type_bound(struct interp *interp, const struct type *type);
+
+/* The list with what the template's parameters stand for before it, by the arguments that begin at
+ * token `angle`. Where no `<` stands there: the list. */
+const struct bound *interp_bind_args(struct interp *interp, const struct decl *decl,
+    const struct toks *toks, unsigned angle, const struct bound *list);
 
 /* The method of that name with a body, for that number of arguments; NULL: there is none. */
 const struct decl *interp_type_method(

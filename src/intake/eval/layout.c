@@ -45,7 +45,7 @@ static bool lay_field(struct laying *l, const struct type_field *f)
         l->object ? &interp_field(l->ip, l->object, f->name)->v : NULL;
     const char *path = l->out->leaves ? arena_printf(arena, "%s%s", l->prefix, f->name) : "";
 
-    if (f->from < f->to && tok_is(&l->ip->resolver->toks->tok[f->from], ":"))
+    if (f->from < f->to && toks_is(l->ip->resolver->toks, f->from, ":"))
         return no_layout(l->out, arena_printf(arena, "field %s has a number of bits", f->name));
     if (l->out->leaves && f->count > LAYOUT_MAX_LEAVES)
         return no_layout(l->out, arena_printf(arena, "field %s has too many elements", f->name));
@@ -80,7 +80,7 @@ static unsigned written_align(const struct toks *toks, unsigned from, unsigned o
 {
     for (unsigned i = from; i + 2 < open; i++)
         if (toks->tok[i].kind == TOK_NAME && strstr(toks->tok[i].text, "align") &&
-            tok_is(&toks->tok[i + 1], "(") && toks->tok[i + 2].kind == TOK_NUMBER)
+            toks_is(toks, i + 1, "(") && toks->tok[i + 2].kind == TOK_NUMBER)
             return (unsigned)strtoul(toks->tok[i + 2].text, NULL, 10);
     return 1;
 }
@@ -99,8 +99,7 @@ static bool lay_bases(struct laying *l, unsigned from, unsigned open)
         unsigned bytes, align, i = bases[b].from;
         bool is_ref;
 
-        while (i < bases[b].to &&
-               (tok_is(&toks->tok[i], "public") || tok_is(&toks->tok[i], "private")))
+        while (i < bases[b].to && (toks_is(toks, i, "public") || toks_is(toks, i, "private")))
             i++;
         interp_type_read(l->ip, toks, i, bases[b].to, &type, &is_ref);
         if (type && strstr(type->text, "nary_function")) /* std's: it is empty */

@@ -18,14 +18,14 @@ bool interp_watched(const struct interp *ip, const struct interp_value *v)
 
 struct interp_value interp_used(struct interp *ip, const struct interp_operand *o)
 {
-    if (ip->walk && o->memory == ip->walk->memory && !ip->dry)
+    if (ip->walk && o->memory == ip->walk->memory)
         ip->walk->reads = true;
     return o->v;
 }
 
 struct interp_value interp_asked(struct interp *ip, const struct interp_operand *o)
 {
-    if (interp_watched(ip, &o->v) && !ip->dry)
+    if (interp_watched(ip, &o->v))
         ip->walk->asked = true;
     return interp_used(ip, o);
 }
@@ -95,7 +95,7 @@ void interp_walk_away(struct interp *ip, const struct interp_value *v)
 {
     enum { MAX_WAY = 6 };
 
-    if (ip->walk && !ip->dry && leads_there(ip, v, MAX_WAY))
+    if (ip->walk && leads_there(ip, v, MAX_WAY))
         add(ip->walk, true, true);
 }
 
@@ -104,7 +104,7 @@ void interp_walk_call(
 {
     struct interp_walk *w = ip->walk;
 
-    for (unsigned n = 0; w && !ip->dry && n < nr; n++) {
+    for (unsigned n = 0; w && n < nr; n++) {
         if (interp_watched(ip, &args[n].v)) {
             pointer_passed(w, name, n);
         } else if (args[n].memory == w->memory) { /* an element by value, with few exceptions */
@@ -118,7 +118,7 @@ void interp_walk_call(
 
 void interp_walk_object(struct interp *ip, const struct interp_operand *o)
 {
-    if (ip->walk && !ip->dry && (interp_watched(ip, &o->v) || o->memory == ip->walk->memory))
+    if (ip->walk && (interp_watched(ip, &o->v) || o->memory == ip->walk->memory))
         add(ip->walk, true, true);
 }
 
@@ -157,7 +157,7 @@ void interp_walk_asm(struct interp *ip, const struct toks *toks, unsigned from, 
     for (unsigned i = from; i + 1 < to; i++) {
         const char *constraint = toks->tok[i].text;
 
-        if (toks->tok[i].kind != TOK_STRING || !tok_is(&toks->tok[i + 1], "("))
+        if (toks->tok[i].kind != TOK_STRING || !toks_is(toks, i + 1, "("))
             continue;
         const struct interp_operand o =
             interp_operand(ip, (struct tok_range){toks, i + 2, toks->tok[i + 1].match});
@@ -263,19 +263,19 @@ static const char *indexed_by(const struct decls *decls, const struct decl *fn,
     for (unsigned i = fn->body + 1; i < fn->to; i++) {
         const char *local = NULL;
 
-        if (!tok_is(&toks->tok[i], name) || !tok_is(&toks->tok[i + 1], "["))
+        if (!toks_is(toks, i, name) || !toks_is(toks, i + 1, "["))
             continue;
-        if (tok_is(&toks->tok[i - 1], "=") && toks->tok[i - 2].kind == TOK_NAME)
+        if (toks_is(toks, i - 1, "=") && toks->tok[i - 2].kind == TOK_NAME)
             local = toks->tok[i - 2].text;
         for (unsigned p = 0; p < nr; p++)
             for (unsigned k = fn->body + 1; params[p].is_pointer && k < fn->to; k++) {
                 unsigned open = k + 1;
 
-                if (!tok_is(&toks->tok[k], params[p].name) || !tok_is(&toks->tok[open], "[") ||
+                if (!toks_is(toks, k, params[p].name) || !toks_is(toks, open, "[") ||
                     strcmp(params[p].name, name) == 0)
                     continue;
                 for (unsigned j = open + 1; j < toks->tok[open].match; j++)
-                    if (j == i || (local && tok_is(&toks->tok[j], local)))
+                    if (j == i || (local && toks_is(toks, j, local)))
                         return params[p].name;
             }
     }

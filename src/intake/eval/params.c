@@ -12,7 +12,7 @@ unsigned params_of_template(
     unsigned nr = 0;
     int depth = 0;
 
-    if (!tok_is(&toks->tok[fn->from], "template"))
+    if (!toks_is(toks, fn->from, "template"))
         return 0;
     for (unsigned i = fn->from + 1; i < fn->to; i++) {
         const struct tok *t = &toks->tok[i], *next = &toks->tok[i + 1];
@@ -36,22 +36,21 @@ static void read_param(
     struct str type = {0};
 
     for (unsigned i = r.from; i < end; i++) {
-        if (tok_is(&toks->tok[i], "*") || tok_is(&toks->tok[i], "["))
+        if (toks_is(toks, i, "*") || toks_is(toks, i, "["))
             p->is_pointer = true;
-        p->is_reference = p->is_reference || tok_is(&toks->tok[i], "&");
-        if (tok_is(&toks->tok[i], "["))
+        p->is_reference = p->is_reference || toks_is(toks, i, "&");
+        if (toks_is(toks, i, "["))
             break;
         if (toks->tok[i].kind == TOK_NAME)
             name = i;
     }
     for (unsigned i = r.from; i < name && i < end; i++) {
-        const bool skip = toks->tok[i].kind == TOK_DIRECTIVE || tok_among(&toks->tok[i], words) ||
-                          (toks->tok[i].kind == TOK_PUNCT && !tok_is(&toks->tok[i], "::") &&
-                              !tok_is(&toks->tok[i], "<") && !tok_is(&toks->tok[i], ">") &&
-                              !tok_is(&toks->tok[i], ","));
+        const bool skip =
+            toks->tok[i].kind == TOK_DIRECTIVE || tok_among(&toks->tok[i], words) ||
+            (toks->tok[i].kind == TOK_PUNCT && !toks_is(toks, i, "::") && !toks_is(toks, i, "<") &&
+                !toks_is(toks, i, ">") && !toks_is(toks, i, ","));
 
-        p->is_const =
-            p->is_const || (tok_is(&toks->tok[i], "const") && !tok_is(&toks->tok[i - 1], "*"));
+        p->is_const = p->is_const || (toks_is(toks, i, "const") && !toks_is(toks, i - 1, "*"));
         if (!skip) {
             if (type.len && toks->tok[i].kind == TOK_NAME &&
                 !strchr(":<,", type.text[type.len - 1]))
@@ -76,7 +75,7 @@ static unsigned join_angles(struct tok_range *parts, unsigned nr)
         for (unsigned i = parts[out].from;; i++) {
             if (i == parts[out].to && depth > 0 && p < nr)
                 parts[out].to = parts[p++].to;
-            if (i == parts[out].to || tok_is(&parts[out].toks->tok[i], "="))
+            if (i == parts[out].to || toks_is(parts[out].toks, i, "="))
                 break;
             const struct tok *t = &parts[out].toks->tok[i];
 
@@ -91,10 +90,9 @@ unsigned params_split(const struct toks *toks, const struct decl *fn, struct tok
     const unsigned close = toks->tok[fn->open].match;
 
     if (fn->open == fn->body || /* a lambda without parentheses */
-        (close == fn->open + 2 && tok_is(&toks->tok[fn->open + 1], "void")))
+        (close == fn->open + 2 && toks_is(toks, fn->open + 1, "void")))
         return 0;
-    return join_angles(
-        params, tok_range_split((struct tok_range){toks, fn->open + 1, close}, params, MAX_PARAMS));
+    return join_angles(params, toks_list(toks, fn->open, params, MAX_PARAMS));
 }
 
 unsigned params_read(

@@ -44,7 +44,8 @@ static void read_macro(struct resolver *resolver, const struct tok *t, size_t *c
 
 /* ---- conditional compilation ---- */
 
-const char *resolver_directive(const struct tok *t, const char **rest)
+/* The word behind the # of a directive, and in *rest what follows the word. */
+static const char *directive_word(const struct tok *t, const char **rest)
 {
     const char *p = t->text + 1 + strspn(t->text + 1, " \t");
 
@@ -52,9 +53,11 @@ const char *resolver_directive(const struct tok *t, const char **rest)
     return p;
 }
 
-bool resolver_holds(const struct resolver *resolver, const struct tok *t, bool *sure)
+/* Of #if, #ifdef or #elif: whether the lines under it count. *sure: the answer is certain, because
+ * the condition is one number, or asks for one macro that no compiler defines. */
+static bool holds(const struct resolver *resolver, const struct tok *t, bool *sure)
 {
-    const char *rest, *word = resolver_directive(t, &rest);
+    const char *rest, *word = directive_word(t, &rest);
     bool asks = str_starts(word, "ifdef") || str_starts(word, "ifndef"), defined = false;
     char name[64];
 
@@ -87,19 +90,21 @@ bool resolver_holds(const struct resolver *resolver, const struct tok *t, bool *
 
 /* One #if with its #elif and #else, while the tokens are read. */
 struct branch {
-    bool taken, left_out, unsure;
+    bool taken, passed, unsure;
+    unsigned at; /* the directive's token */
 };
 
-static void enter_branch(struct branch *b, const struct resolver *resolver, const struct tok *t)
+static void enter_branch(struct branch *b, const struct resolver *resolver, unsigned at)
 {
-    const char *rest, *word = resolver_directive(t, &rest);
-    const bool other = str_starts(word, "else");
+    const struct tok *t = &resolver->toks->tok[at];
+    const char *rest, *word = directive_word(t, &rest);
     bool sure = true;
-    const bool holds = other ? !b->taken : resolver_holds(resolver, t, &sure);
+    const bool counts = str_starts(word, "else") ? !b->taken : holds(resolver, t, &sure);
 
     b->unsure |= !sure;
-    b->left_out = !b->unsure && (b->taken || !holds);
-    b->taken |= holds;
+    b->passed = b->taken || !counts;
+    b->taken |= counts;
+    b->at = at;
 }
 
 /* Marks the tokens that do not count, and reads the macros that do. Both in one pass, because a
@@ -109,12 +114,13 @@ static void read_directives(struct resolver *resolver, struct toks *toks)
     enum { MAX_DEPTH = 32 };
     struct branch branches[MAX_DEPTH] = {{0}};
     bool *out = arena_array(resolver->arena, toks->nr + 1, sizeof(*out));
+    unsigned *passed = arena_array(resolver->arena, toks->nr + 1, sizeof(*passed));
     unsigned depth = 0;
     size_t cap = 0;
 
     for (unsigned i = 0; i < toks->nr; i++) {
         const bool directive = toks->tok[i].kind == TOK_DIRECTIVE;
-        const char *rest, *word = directive ? resolver_directive(&toks->tok[i], &rest) : "";
+        const char *rest, *word = directive ? directive_word(&toks->tok[i], &rest) : "";
 
         if (str_starts(word, "if")) {
             if (depth < MAX_DEPTH)
@@ -124,13 +130,16 @@ static void read_directives(struct resolver *resolver, struct toks *toks)
             depth--;
         }
         if (depth > 0 && depth <= MAX_DEPTH && (str_starts(word, "if") || str_starts(word, "el")))
-            enter_branch(&branches[depth - 1], resolver, &toks->tok[i]);
-        for (unsigned d = 0; d < depth && d < MAX_DEPTH; d++)
-            out[i] |= branches[d].left_out;
+            enter_branch(&branches[depth - 1], resolver, i);
+        for (unsigned d = 0; d < depth && d < MAX_DEPTH; d++) {
+            passed[i] = branches[d].passed ? branches[d].at : passed[i];
+            out[i] |= branches[d].passed && !branches[d].unsure;
+        }
         if (directive && !out[i])
             read_macro(resolver, &toks->tok[i], &cap);
     }
     toks->left_out = out;
+    toks->passed = passed;
 }
 
 void resolver_init(
@@ -159,30 +168,19 @@ const struct macro *resolver_macro(const struct resolver *resolver, const char *
 static bool read_kernel_id(struct resolver *resolver, struct site *site, unsigned at)
 {
     const struct toks *toks = resolver->toks;
-    unsigned end = at, i = at;
+    unsigned i = toks_before_angles(toks, at, 0);
 
-    if (i > 0 && tok_is(&toks->tok[i - 1], ">")) {
-        int depth = 0;
-
-        while (i > 0) {
-            i--;
-            depth += tok_is(&toks->tok[i], ">") - tok_is(&toks->tok[i], "<");
-            if (toks->tok[i].match && toks->tok[i].match < i)
-                i = toks->tok[i].match;
-            if (depth == 0)
-                break;
-        }
-        site->nr_template_args = tok_range_split((struct tok_range){toks, i + 1, at - 1},
-            site->template_args, ARRAY_SIZE(site->template_args));
-    }
+    if (i < at)
+        site->nr_template_args =
+            toks_list(toks, i, site->template_args, ARRAY_SIZE(site->template_args));
     if (i == 0 || toks->tok[i - 1].kind != TOK_NAME)
         return false;
     i--;
     site->kernel = toks->tok[i].text;
-    while (i > 1 && tok_is(&toks->tok[i - 1], "::") && toks->tok[i - 2].kind == TOK_NAME)
+    while (i > 1 && toks_is(toks, i - 1, "::") && toks->tok[i - 2].kind == TOK_NAME)
         i -= 2;
     site->from = i;
-    site->id = toks_text(toks, resolver->arena, i, end);
+    site->id = toks_text(toks, resolver->arena, i, at);
     return true;
 }
 
@@ -196,17 +194,16 @@ struct site *resolver_launches(struct resolver *resolver, unsigned *nr)
     for (unsigned i = 0; i < toks->nr; i++) {
         struct site s = {.at = i, .line = toks->tok[i].line};
 
-        if (!tok_is(&toks->tok[i], "<<<"))
+        if (!toks_is(toks, i, "<<<"))
             continue;
         unsigned close = toks_find(toks, i + 1, toks->nr, ">>>");
 
         if (close == toks->nr || !read_kernel_id(resolver, &s, i) ||
-            !tok_is(&toks->tok[close + 1], "(") || !toks->tok[close + 1].match)
+            !toks_is(toks, close + 1, "(") || !toks->tok[close + 1].match)
             continue;
         s.nr_config =
             tok_range_split((struct tok_range){toks, i + 1, close}, s.config, ARRAY_SIZE(s.config));
-        s.nr_args = tok_range_split((struct tok_range){toks, close + 2, toks->tok[close + 1].match},
-            s.args, ARRAY_SIZE(s.args));
+        s.nr_args = toks_list(toks, close + 1, s.args, ARRAY_SIZE(s.args));
         sites = grow(sites, &cap, *nr + 1, sizeof(s));
         sites[(*nr)++] = s;
     }
@@ -244,13 +241,11 @@ bool resolver_template_argument(const struct resolver *resolver, const char *nam
     for (unsigned i = toks_name(toks, fn->name, 0); i + 1 < toks->nr;
          i = toks_again(toks, i, toks->nr)) {
         struct tok_range args[MAX_TEMPLATE_ARGS];
-        const unsigned close =
-            tok_is(&toks->tok[i + 1], "<") ? toks_angle(toks, i + 1, toks->nr) : 0;
+        const unsigned close = toks_is(toks, i + 1, "<") ? toks_angle(toks, i + 1, toks->nr) : 0;
 
         if (!close || (i >= fn->from && i < fn->to) || !resolver_function_at(resolver, i) ||
             (toks->left_out && toks->left_out[i]) ||
-            tok_range_split((struct tok_range){toks, i + 2, close}, args, ARRAY_SIZE(args)) <=
-                (unsigned)n)
+            toks_list(toks, i + 1, args, ARRAY_SIZE(args)) <= (unsigned)n)
             continue;
         *value = args[n];
         *where = i;

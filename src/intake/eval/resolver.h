@@ -71,17 +71,9 @@ struct resolver {
     const struct interp_launch *seen[INTAKE_MAX_LAUNCHES]; /* and its record */
 };
 
-/* Reads the macros of a file. toks is decls->toks: sets toks->left_out for the tokens that an #if
- * surely leaves out. */
+/* Reads the macros of a file. toks is decls->toks: sets toks->left_out and toks->passed. */
 void resolver_init(
     struct resolver *resolver, struct arena *arena, const struct decls *decls, struct toks *toks);
-
-/* The word behind the # of a directive, and in *rest what follows the word. */
-const char *resolver_directive(const struct tok *t, const char **rest);
-
-/* Of #if, #ifdef or #elif: whether the lines under it count. *sure: the answer is certain, because
- * the condition is one number, or asks for one macro that no compiler defines. */
-bool resolver_holds(const struct resolver *resolver, const struct tok *t, bool *sure);
 
 /* The launches of the file in order: an array of *nr sites, which the caller frees. */
 struct site *resolver_launches(struct resolver *resolver, unsigned *nr);

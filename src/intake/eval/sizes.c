@@ -3,6 +3,7 @@
 
 #include "core/expr.h"
 #include "core/task.h"
+#include "intake/eval/interp_parts.h"
 #include "intake/eval/params.h"
 #include "intake/eval/said.h"
 
@@ -99,9 +100,9 @@ static bool is_own(const struct resolver *resolver, const struct decl *fn, const
     struct param params[MAX_PARAMS];
 
     for (unsigned i = toks_name(toks, name, fn->from); i < fn->to; i = toks_again(toks, i, fn->to))
-        if ((toks->tok[i - 1].kind == TOK_NAME || tok_is(&toks->tok[i - 1], "*")) &&
-            (tok_is(&toks->tok[i + 1], "=") || tok_is(&toks->tok[i + 1], "[")) &&
-            !tok_is(&toks->tok[i - 1], "return"))
+        if ((toks->tok[i - 1].kind == TOK_NAME || toks_is(toks, i - 1, "*")) &&
+            (toks_is(toks, i + 1, "=") || toks_is(toks, i + 1, "[")) &&
+            !toks_is(toks, i - 1, "return"))
             return true;
     for (unsigned p = params_read(params, NULL, resolver->decls, fn); p-- > 0;)
         if (strcmp(params[p].name, name) == 0)
@@ -117,7 +118,7 @@ bool resolver_device_uses(const struct resolver *resolver, const char *name)
         if (d->kind != DECL_FUNCTION || !d->keep)
             continue;
         for (unsigned t = d->from; t < d->to; t++)
-            if (tok_is(&resolver->toks->tok[t], name) && !is_own(resolver, d, name))
+            if (toks_is(resolver->toks, t, name) && !is_own(resolver, d, name))
                 return true;
     }
     return false;
@@ -130,11 +131,11 @@ static bool kept_beside(const struct resolver *resolver, const struct decl *self
     for (unsigned i = 0; i < resolver->decls->nr; i++) {
         const struct decl *d = &resolver->decls->decl[i];
 
-        if ((d == self && !tok_is(&resolver->toks->tok[d->from], "enum")) || !d->keep ||
+        if ((d == self && !toks_is(resolver->toks, d->from, "enum")) || !d->keep ||
             d->kind == DECL_FUNCTION || d->kind == DECL_DIRECTIVE)
             continue;
         for (unsigned t = d->from; t < d->to; t++)
-            if (tok_is(&resolver->toks->tok[t], name))
+            if (toks_is(resolver->toks, t, name))
                 return true;
     }
     for (unsigned m = 0; m < resolver->nr_macros; m++)
@@ -155,28 +156,6 @@ static bool stands_kept(const struct resolver *resolver, const char *name, unsig
 }
 
 /* ---- expressions ---- */
-
-static bool has_operator(const char *list, const char *op)
-{
-    const size_t len = strlen(op);
-
-    for (const char *at = list; (at = strstr(at, op)) != NULL; at += len)
-        if ((at == list || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
-            return true;
-    return false;
-}
-
-static int level_of(const char *op)
-{
-    static const char *const levels[] = {
-        "?:", "||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / % real/"};
-    enum { NR = sizeof(levels) / sizeof(*levels) };
-
-    for (int level = 0; level < NR; level++)
-        if (has_operator(levels[level], op))
-            return level;
-    return NR;
-}
 
 /* An expression while it is written. */
 struct sizes_writer {
@@ -203,7 +182,7 @@ static void write_name(struct sizes_writer *w, const struct said_name *n)
 
 static void write_said(struct sizes_writer *w, const struct said *s, int least)
 {
-    const int level = s->op ? level_of(s->op) : 0;
+    const int level = s->op ? interp_level(s->op) : 0;
     const bool call = s->op && str_word_char(s->op[0]), choice = s->op && s->op[0] == '?';
     const bool inner = s->op && !call && level < least;
 

@@ -26,16 +26,16 @@ static const char *alias_of(
             break;
         if (toks->left_out && toks->left_out[i])
             continue;
-        if (tok_is(&toks->tok[i - 1], "using") && tok_is(&toks->tok[i + 1], "=")) {
+        if (toks_is(toks, i - 1, "using") && toks_is(toks, i + 1, "=")) {
             found = toks_text(toks, resolver->arena, i + 2, toks_find(toks, i + 2, toks->nr, ";"));
             *where = i;
-        } else if (tok_is(&toks->tok[i + 1], ";")) {
+        } else if (toks_is(toks, i + 1, ";")) {
             unsigned start = i;
 
-            while (start > 0 && i - start < 12 && !tok_is(&toks->tok[start], "typedef") &&
-                   !tok_is(&toks->tok[start], ";") && !tok_is(&toks->tok[start], "}"))
+            while (start > 0 && i - start < 12 && !toks_is(toks, start, "typedef") &&
+                   !toks_is(toks, start, ";") && !toks_is(toks, start, "}"))
                 start--;
-            if (tok_is(&toks->tok[start], "typedef") && start + 1 < i) {
+            if (toks_is(toks, start, "typedef") && start + 1 < i) {
                 found = toks_text(toks, resolver->arena, start + 1, i);
                 *where = i;
             }
@@ -58,14 +58,11 @@ static const char *explicit_instance(
          i = toks_again(toks, i, toks->nr)) {
         const struct decl *d = decls_at(resolver->decls, i);
         struct tok_range args[MAX_TEMPLATE_ARGS];
-        const unsigned close =
-            tok_is(&toks->tok[i + 1], "<") ? toks_angle(toks, i + 1, toks->nr) : 0;
 
-        if (!d || !tok_is(&toks->tok[d->from], "template") || tok_is(&toks->tok[d->from + 1], "<"))
+        if (!d || !toks_is(toks, d->from, "template") || toks_is(toks, d->from + 1, "<"))
             continue;
         *where = i;
-        if (close &&
-            tok_range_split((struct tok_range){toks, i + 2, close}, args, ARRAY_SIZE(args)) > n)
+        if (toks_is(toks, i + 1, "<") && toks_list(toks, i + 1, args, ARRAY_SIZE(args)) > n)
             return toks_text(toks, resolver->arena, args[n].from, args[n].to);
     }
     return NULL;
@@ -94,40 +91,29 @@ static const char *instance_of(
 /* One spelling for `unsigned long int` and its like. */
 static const char *plain_type(const char *type)
 {
-    unsigned nr_long = 0, nr_other = 0;
-    bool is_unsigned = false, is_signed = false, is_short = false, is_char = false, is_int = false;
+    enum { UNSIGNED = 1, CHAR = 2, SHORT = 4, LONG = 8, INT = 16 };
+    static const struct {
+        const char *word;
+        unsigned is;
+    } words[] = {{"const", 0}, {"unsigned", UNSIGNED | INT}, {"signed", INT}, {"int", INT},
+        {"short", SHORT}, {"char", CHAR}, {"long", LONG}};
+    static const char *const plain[][2] = {{"char", "unsigned char"}, {"short", "unsigned short"},
+        {"long long", "unsigned long long"}, {"int", "unsigned int"}};
+    unsigned is = 0;
 
-    for (const char *p = type; *p;) {
-        size_t nr = strcspn(p, " ");
+    for (const char *p = type; *p; p += strspn(p, " ")) {
+        const size_t nr = strcspn(p, " ");
+        size_t w = 0;
 
-        if (nr == 5 && strncmp(p, "const", nr) == 0)
-            ;
-        else if (nr == 8 && strncmp(p, "unsigned", nr) == 0)
-            is_unsigned = true;
-        else if (nr == 6 && strncmp(p, "signed", nr) == 0)
-            is_signed = true;
-        else if (nr == 5 && strncmp(p, "short", nr) == 0)
-            is_short = true;
-        else if (nr == 4 && strncmp(p, "char", nr) == 0)
-            is_char = true;
-        else if (nr == 3 && strncmp(p, "int", nr) == 0)
-            is_int = true;
-        else if (nr == 4 && strncmp(p, "long", nr) == 0)
-            nr_long++;
-        else
-            nr_other++;
+        while (w < ARRAY_SIZE(words) &&
+               !(strlen(words[w].word) == nr && strncmp(p, words[w].word, nr) == 0))
+            w++;
+        if (w == ARRAY_SIZE(words))
+            return type;
+        is |= words[w].is;
         p += nr;
-        p += strspn(p, " ");
     }
-    if (nr_other || !(is_unsigned || is_signed || is_short || is_char || is_int || nr_long))
-        return type;
-    if (is_char)
-        return is_unsigned ? "unsigned char" : "char";
-    if (is_short)
-        return is_unsigned ? "unsigned short" : "short";
-    if (nr_long)
-        return is_unsigned ? "unsigned long long" : "long long";
-    return is_unsigned ? "unsigned int" : "int";
+    return !is ? type : plain[is & CHAR ? 0 : is & SHORT ? 1 : is & LONG ? 2 : 3][is & UNSIGNED];
 }
 
 /* The name is an alias of the function around token `at`, which kernels do not know. */

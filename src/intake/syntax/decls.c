@@ -23,7 +23,7 @@ struct decls_reader {
     const struct toks *toks;
     struct decls *out;
     struct arena *arena;
-    size_t cap_decls, cap_containers;
+    size_t cap_decls, cap_containers, cap_bodies;
     struct decl_side macros[32];
     unsigned nr_macros;
 };
@@ -35,9 +35,9 @@ static unsigned skip_attribute(const struct toks *toks, unsigned i)
         "alignas", "decltype", "__declspec", "__maxnreg__", "__cluster_dims__", "noexcept",
         "static_assert", NULL};
 
-    if (tok_among(&toks->tok[i], words) && tok_is(&toks->tok[i + 1], "(") && toks->tok[i + 1].match)
+    if (tok_among(&toks->tok[i], words) && toks_is(toks, i + 1, "(") && toks->tok[i + 1].match)
         return toks->tok[i + 1].match + 1;
-    if (tok_is(&toks->tok[i], "[") && tok_is(&toks->tok[i + 1], "[") && toks->tok[i].match)
+    if (toks_is(toks, i, "[") && toks_is(toks, i + 1, "[") && toks->tok[i].match)
         return toks->tok[i].match + 1;
     return i;
 }
@@ -45,7 +45,7 @@ static unsigned skip_attribute(const struct toks *toks, unsigned i)
 /* The token behind `template <...>`; there may be several such lists. */
 static unsigned skip_template_head(const struct toks *toks, unsigned i, unsigned to)
 {
-    while (i < to && tok_is(&toks->tok[i], "template") && tok_is(&toks->tok[i + 1], "<")) {
+    while (i < to && toks_is(toks, i, "template") && toks_is(toks, i + 1, "<")) {
         int depth = 0;
 
         for (i++; i < to; i++) {
@@ -83,13 +83,13 @@ static unsigned decl_end(const struct toks *toks, unsigned from, unsigned to)
                 return to;
             i = t->match;
             if (parens && !assigned && !aggregate)
-                return tok_is(&toks->tok[i + 1], ";") ? i + 2 : i + 1;
+                return toks_is(toks, i + 1, ";") ? i + 2 : i + 1;
         } else if (tok_is(t, "}")) {
             return i; /* closes what the declaration stands in */
         } else {
             aggregate = aggregate || (!parens && tok_among(t, aggregates));
-            assigned = assigned ||
-                       (tok_is(t, "=") && !(i > from && tok_is(&toks->tok[i - 1], "operator")));
+            assigned =
+                assigned || (tok_is(t, "=") && !(i > from && toks_is(toks, i - 1, "operator")));
             if (tok_is(t, "(") && !assigned) {
                 parens = true;
                 aggregate = false; /* struct S f(...) is a function */
@@ -110,9 +110,11 @@ static void describe_function(const struct toks *toks, struct decl *d, unsigned 
     d->kind = DECL_FUNCTION;
     d->open = open;
     d->name = open > d->from && name->kind == TOK_NAME ? name->text : "";
+    if (open > d->from + 2 && toks_is(toks, open - 3, "operator") && name->match == open - 2)
+        d->name = tok_is(name, ")") ? "operator" : "operator[]";
     if (close)
         for (unsigned i = close; i < d->to; i++) {
-            if (tok_is(&toks->tok[i], "{")) {
+            if (toks_is(toks, i, "{")) {
                 d->body = i;
                 break;
             }
@@ -152,8 +154,8 @@ static void note_side_macro(struct decls_reader *r, const char *directive)
 /* using name = ...; using std::name; typedef ... name; namespace name = ...; */
 static void describe_alias(const struct toks *toks, struct decl *d, unsigned i)
 {
-    const bool alias = !tok_is(&toks->tok[i], "typedef");
-    const bool member = alias && i + 2 < d->to && tok_is(&toks->tok[i + 2], "::");
+    const bool alias = !toks_is(toks, i, "typedef");
+    const bool member = alias && i + 2 < d->to && toks_is(toks, i + 2, "::");
 
     d->kind = DECL_USING;
     if (alias && !member && i + 1 < d->to && toks->tok[i + 1].kind == TOK_NAME)
@@ -184,10 +186,10 @@ static unsigned describe_aggregate(
 {
     const unsigned open = toks_find(toks, i, d->to, "{");
 
-    if (d->kind == DECL_VARIABLE && tok_is(&toks->tok[d->to - 1], ";") && name == d->to - 2)
+    if (d->kind == DECL_VARIABLE && toks_is(toks, d->to - 1, ";") && name == d->to - 2)
         d->kind = DECL_TYPE;             /* a forward declaration */
     for (unsigned k = i; k < d->to; k++) /* struct S : B { ... } */
-        if (tok_is(&toks->tok[k], "{"))
+        if (toks_is(toks, k, "{"))
             d->kind = DECL_TYPE;
     if (name)
         return name;
@@ -226,7 +228,11 @@ static void describe(const struct decls_reader *r, struct decl *d)
             typed = true;
             continue;
         }
-        if (tok_is(t, "(") && i > d->from && !tok_is(&toks->tok[i - 1], "=")) {
+        if (tok_is(t, "operator") && t[1].match == i + 2) { /* operator(), operator[] */
+            i += 2;
+            continue;
+        }
+        if (tok_is(t, "(") && i > d->from && !toks_is(toks, i - 1, "=")) {
             describe_function(toks, d, i);
             return;
         }
@@ -264,31 +270,53 @@ static bool is_host_member(const struct toks *toks, const struct decl *m, const 
     return *m->name || toks_find(toks, m->from, m->open, "operator") < m->open;
 }
 
-static void note_host_members(const struct decls_reader *r, const struct decl *type, unsigned depth)
+static void add_body(struct decls_reader *r, const struct decl *d)
+{
+    if (d->kind != DECL_FUNCTION || !d->body)
+        return;
+    r->out->bodies = grow(r->out->bodies, &r->cap_bodies, r->out->nr_bodies + 1, sizeof(*d));
+    r->out->bodies[r->out->nr_bodies++] = *d;
+}
+
+static bool next_member(
+    const struct decls_reader *r, unsigned *i, unsigned close, struct decl *member)
+{
+    const struct toks *toks = r->toks;
+
+    while (*i < close && (toks->tok[*i].kind == TOK_DIRECTIVE || toks_is(toks, *i, ";") ||
+                             toks_is(toks, *i, ":") || toks_is(toks, *i + 1, ":")))
+        ++*i; /* public: */
+    if (*i >= close)
+        return false;
+    *member = (struct decl){.from = *i, .to = decl_end(toks, *i, close), .name = ""};
+    if (member->to <= *i)
+        member->to = *i + 1;
+    *i = member->to;
+    describe(r, member);
+    return true;
+}
+
+bool decls_member(const struct toks *toks, unsigned *i, unsigned close, struct decl *member)
+{
+    return next_member(&(struct decls_reader){.toks = toks}, i, close, member);
+}
+
+static void read_members(struct decls_reader *r, const struct decl *type, unsigned depth)
 {
     const struct toks *toks = r->toks;
     const unsigned open = toks_find(toks, type->from, type->to, "{");
     const unsigned close = open < type->to ? toks->tok[open].match : 0;
+    struct decl m;
 
     if ((type->kind != DECL_TYPE && type->kind != DECL_USING) || !depth ||
-        tok_is(&toks->tok[type->from], "enum"))
+        toks_is(toks, type->from, "enum"))
         return;
-    for (unsigned i = open + 1; i < close;) {
-        struct decl m = {.from = i, .name = ""};
-
-        if (toks->tok[i].kind == TOK_DIRECTIVE || tok_is(&toks->tok[i], ";") ||
-            tok_is(&toks->tok[i], ":") || tok_is(&toks->tok[i + 1], ":")) {
-            i++; /* public: */
-            continue;
-        }
-        m.to = decl_end(toks, i, close);
-        m.to = m.to > i ? m.to : i + 1;
-        describe(r, &m);
+    for (unsigned i = open + 1; next_member(r, &i, close, &m);) {
+        add_body(r, &m);
         if (is_host_member(toks, &m, type->name))
             memset(r->out->host + m.from, 1, (m.to - m.from) * sizeof(*r->out->host));
         else
-            note_host_members(r, &m, depth - 1);
-        i = m.to;
+            read_members(r, &m, depth - 1);
     }
 }
 
@@ -301,34 +329,26 @@ static void add(struct decls_reader *r, struct decl d)
 /* namespace a::b { or extern "C" {: the token of the brace; 0: token i begins neither. */
 static unsigned container_open(const struct toks *toks, unsigned i)
 {
-    unsigned at = i + tok_is(&toks->tok[i], "inline");
+    unsigned at = i + toks_is(toks, i, "inline");
 
-    if (tok_is(&toks->tok[at], "extern") && toks->tok[at + 1].kind == TOK_STRING)
-        return tok_is(&toks->tok[at + 2], "{") && toks->tok[at + 2].match ? at + 2 : 0;
-    if (!tok_is(&toks->tok[at], "namespace"))
+    if (toks_is(toks, at, "extern") && toks->tok[at + 1].kind == TOK_STRING)
+        return toks_is(toks, at + 2, "{") && toks->tok[at + 2].match ? at + 2 : 0;
+    if (!toks_is(toks, at, "namespace"))
         return 0;
-    for (at++; toks->tok[at].kind == TOK_NAME || tok_is(&toks->tok[at], "::"); at++)
+    for (at++; toks->tok[at].kind == TOK_NAME || toks_is(toks, at, "::"); at++)
         ;
-    return tok_is(&toks->tok[at], "{") && toks->tok[at].match ? at : 0;
+    return toks_is(toks, at, "{") && toks->tok[at].match ? at : 0;
 }
 
-static int by_function(const void *a, const void *b)
+/* Memory of the arena in place of memory of the heap. */
+static void *settled(struct arena *arena, void *heap, size_t nr, size_t size)
 {
-    const struct decl *x = *(const struct decl *const *)a, *y = *(const struct decl *const *)b;
-    int order = strcmp(x->name, y->name);
+    void *rows = arena_array(arena, nr + 1, size);
 
-    if (order == 0)
-        order = (x->body == 0) - (y->body == 0);
-    return order ? order : (x->from > y->from) - (x->from < y->from);
-}
-
-static void sort_functions(struct decls *decls, struct arena *arena)
-{
-    decls->functions = arena_array(arena, decls->nr + 1, sizeof(*decls->functions));
-    for (unsigned i = 0; i < decls->nr; i++)
-        if (decls->decl[i].kind == DECL_FUNCTION)
-            decls->functions[decls->nr_functions++] = &decls->decl[i];
-    qsort(decls->functions, decls->nr_functions, sizeof(*decls->functions), by_function);
+    if (nr)
+        memcpy(rows, heap, nr * size);
+    free(heap);
+    return rows;
 }
 
 void decls_read(struct decls *decls, struct arena *arena, const struct toks *toks)
@@ -368,25 +388,20 @@ void decls_read(struct decls *decls, struct arena *arena, const struct toks *tok
         if (toks->tok[i].kind == TOK_DIRECTIVE) {
             d.kind = DECL_DIRECTIVE;
             add(&r, d);
-        } else if (!tok_is(&toks->tok[i], ";") && !tok_is(&toks->tok[i], "}")) {
+        } else if (!toks_is(toks, i, ";") && !toks_is(toks, i, "}")) {
             d.to = decl_end(toks, i, decls->container[inside].close);
             d.to = d.to > i ? d.to : i + 1;
             describe(&r, &d);
-            note_host_members(&r, &d, MAX_NESTED_TYPES);
+            add_body(&r, &d);
+            read_members(&r, &d, MAX_NESTED_TYPES);
             add(&r, d);
         }
         i = d.to;
     }
-    struct decl *heap = decls->decl;
-    struct container *heap_containers = decls->container;
-    decls->decl = arena_array(arena, decls->nr + 1, sizeof(*decls->decl));
-    decls->container = arena_array(arena, decls->nr_containers, sizeof(*decls->container));
-    if (decls->nr)
-        memcpy(decls->decl, heap, decls->nr * sizeof(*heap));
-    memcpy(decls->container, heap_containers, decls->nr_containers * sizeof(*heap_containers));
-    free(heap);
-    free(heap_containers);
-    sort_functions(decls, arena);
+    decls->decl = settled(arena, decls->decl, decls->nr, sizeof(*decls->decl));
+    decls->bodies = settled(arena, decls->bodies, decls->nr_bodies, sizeof(*decls->bodies));
+    decls->container =
+        settled(arena, decls->container, decls->nr_containers, sizeof(*decls->container));
 }
 
 /* ---- what the device reaches ---- */
@@ -429,8 +444,7 @@ static void want_words_of(struct wanted *w, struct arena *arena, const char *tex
 /* x.name, p->name: the name belongs to a type, and is none of the file's. */
 static bool is_member(const struct toks *toks, unsigned i)
 {
-    return (tok_is(&toks->tok[i - 1], ".") || tok_is(&toks->tok[i - 1], "->")) &&
-           !tok_is(&toks->tok[i + 1], "::");
+    return (toks_is(toks, i - 1, ".") || toks_is(toks, i - 1, "->")) && !toks_is(toks, i + 1, "::");
 }
 
 static void want_tokens(
@@ -491,8 +505,8 @@ static bool is_of_type(const struct decl *d, const struct toks *toks)
     if (d->kind != DECL_FUNCTION && d->kind != DECL_VARIABLE)
         return false;
     for (unsigned i = d->from + 1; i < end; i++)
-        if (tok_is(&toks->tok[i], d->name))
-            return tok_is(&toks->tok[i - 1], "::");
+        if (toks_is(toks, i, d->name))
+            return toks_is(toks, i - 1, "::");
     return false;
 }
 
@@ -501,7 +515,8 @@ static bool any_name_wanted(const struct wanted *w, const struct decl *d, const 
 {
     if (is_wanted(w, d->name) || (is_of_type(d, toks) && is_member_wanted(w, d->name)))
         return true;
-    if (d->kind == DECL_FUNCTION && d->is_device && d->open > d->from + 1 && !*d->name) {
+    if (d->kind == DECL_FUNCTION && d->is_device && d->open > d->from + 1 &&
+        (!*d->name || str_starts(d->name, "operator"))) {
         unsigned close = toks->tok[d->open].match; /* operator+(vec a, vec b): by its operands */
 
         for (unsigned i = d->open + 1; i < close; i++)
@@ -509,12 +524,12 @@ static bool any_name_wanted(const struct wanted *w, const struct decl *d, const 
                 is_wanted(w, toks->tok[i].text))
                 return true;
     }
-    if (d->kind == DECL_FUNCTION || (d->kind == DECL_TYPE && !tok_is(&toks->tok[d->from], "enum")))
+    if (d->kind == DECL_FUNCTION || (d->kind == DECL_TYPE && !toks_is(toks, d->from, "enum")))
         return false;
     const bool values = toks_find(toks, d->from, d->to, "enum") < d->to;
 
     for (unsigned i = d->from; i + 1 < d->to; i++) {
-        if (tok_is(&toks->tok[i], "{") && toks->tok[i].match && !values)
+        if (toks_is(toks, i, "{") && toks->tok[i].match && !values)
             i = toks->tok[i].match; /* names of fields are none of the file's */
         const struct tok *t = &toks->tok[i], *next = &toks->tok[i + 1];
 
@@ -537,8 +552,8 @@ static bool always_stays(const struct decl *d, const struct toks *toks, size_t o
     if (d->kind != DECL_USING)
         return false;
     for (unsigned i = d->from; i < d->to; i++)
-        if (tok_is(&toks->tok[i], "nvcuda") || tok_is(&toks->tok[i], "cooperative_groups") ||
-            tok_is(&toks->tok[i], "cub") || tok_is(&toks->tok[i], "cute"))
+        if (toks_is(toks, i, "nvcuda") || toks_is(toks, i, "cooperative_groups") ||
+            toks_is(toks, i, "cub") || toks_is(toks, i, "cute"))
             return true;
     return false;
 }
@@ -562,7 +577,7 @@ static bool namespace_used(const struct decls *decls, const char *name)
     const struct toks *toks = decls->toks;
 
     for (unsigned i = toks_name(toks, name, 2); i < toks->nr; i = toks_again(toks, i, toks->nr))
-        if (tok_is(&toks->tok[i - 1], "namespace") && tok_is(&toks->tok[i - 2], "using"))
+        if (toks_is(toks, i - 1, "namespace") && toks_is(toks, i - 2, "using"))
             return true;
     return false;
 }
@@ -573,7 +588,7 @@ static bool namespace_kept(const struct decls *decls, const char *name)
     for (unsigned c = 1; c < decls->nr_containers; c++)
         for (unsigned i = decls->container[c].from;
              decls->container[c].keep && i < decls->container[c].open; i++)
-            if (tok_is(&decls->toks->tok[i], name))
+            if (toks_is(decls->toks, i, name))
                 return true;
     return false;
 }
@@ -588,7 +603,7 @@ static bool namespace_reached(
     for (unsigned c = d->container; c && !decls->container[c].keep;
          c = decls->container[c].parent) {
         const struct container *in = &decls->container[c];
-        bool named = !tok_is(&toks->tok[in->from], "namespace") ||
+        bool named = !toks_is(toks, in->from, "namespace") ||
                      in->open == in->from + 1; /* extern "C", inline, without a name */
 
         for (unsigned i = in->from + 1; i < in->open && !named; i++)
@@ -641,8 +656,8 @@ static void keep_using(struct decls *decls)
     for (unsigned i = 0; i < decls->nr_own; i++) {
         struct decl *d = &decls->decl[i];
 
-        if (d->kind == DECL_USING && d->to > d->from + 3 && tok_is(&toks->tok[d->from], "using") &&
-            tok_is(&toks->tok[d->from + 1], "namespace") &&
+        if (d->kind == DECL_USING && d->to > d->from + 3 && toks_is(toks, d->from, "using") &&
+            toks_is(toks, d->from + 1, "namespace") &&
             (!d->container || decls->container[d->container].keep) &&
             namespace_kept(decls, toks->tok[d->to - 2].text))
             d->keep = true;
@@ -694,19 +709,20 @@ void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes, siz
 
 const struct decl *decls_function(const struct decls *decls, const char *name)
 {
-    unsigned low = 0, high = decls->nr_functions;
+    const struct toks *toks = decls->toks;
+    const struct decl *first = NULL;
 
-    while (low < high) { /* the first that is not before it */
-        unsigned mid = low + (high - low) / 2;
+    for (unsigned i = toks_name(toks, name, 0); i < toks->nr; i = toks_again(toks, i, toks->nr)) {
+        const bool may = toks_is(toks, i + 1, "(") || toks_is(toks, i + 1, "<");
+        const struct decl *d = may ? decls_at(decls, i) : NULL;
 
-        if (strcmp(decls->functions[mid]->name, name) < 0)
-            low = mid + 1;
-        else
-            high = mid;
+        if (!d || d->kind != DECL_FUNCTION || d->name != toks->tok[i].text)
+            continue;
+        if (d->body)
+            return d;
+        first = first ? first : d;
     }
-    return low < decls->nr_functions && strcmp(decls->functions[low]->name, name) == 0
-               ? decls->functions[low]
-               : NULL;
+    return first;
 }
 
 const struct decl *decls_at(const struct decls *decls, unsigned at)

@@ -27,15 +27,19 @@ struct container {
 struct decls {
     const struct toks *toks;
     struct decl *decl;
-    unsigned nr, nr_own;           /* decls_reach has looked at the first nr_own */
-    const struct decl **functions; /* by name; of one name, those with a body first */
-    unsigned nr_functions;
+    unsigned nr, nr_own; /* decls_reach has looked at the first nr_own */
+    struct decl *bodies; /* nr_bodies functions and methods that have one, in their order */
+    unsigned nr_bodies;
     struct container *container; /* [0] is the file */
     unsigned nr_containers;
     bool *host; /* by token: it is in a member function that only the host can call */
 };
 
 void decls_read(struct decls *decls, struct arena *arena, const struct toks *toks);
+
+/* Reads the member of a type at token *i, and moves *i behind it. False: there is none before
+ * `close`. */
+bool decls_member(const struct toks *toks, unsigned *i, unsigned close, struct decl *member);
 
 /* Sets keep for kernels in the first own_bytes, for all that they and the text `also` reach by
  * name, and for directives other than headers of the host. Nothing from byte device_bytes on is

@@ -56,7 +56,7 @@ static void blank_host_members(char *out, const struct decls *decls, const struc
 static void drop_register(char *out, const struct toks *toks, const struct decl *d)
 {
     for (unsigned t = d->from; t < d->to; t++)
-        if (tok_is(&toks->tok[t], "register"))
+        if (toks_is(toks, t, "register"))
             memset(out + toks->tok[t].at, 0, toks->tok[t].end - toks->tok[t].at);
 }
 
@@ -117,12 +117,11 @@ static unsigned real_constant(const struct toks *toks, const struct decl *d, boo
 {
     unsigned i = d->from;
 
-    while (tok_is(&toks->tok[i], "static") || tok_is(&toks->tok[i], "inline"))
+    while (toks_is(toks, i, "static") || toks_is(toks, i, "inline"))
         i++;
-    if (d->kind != DECL_VARIABLE || d->is_device || i + 4 > d->to ||
-        !tok_is(&toks->tok[i], "const") || toks->tok[i + 2].kind != TOK_NAME ||
-        !tok_is(&toks->tok[i + 3], "=") ||
-        (!tok_is(&toks->tok[i + 1], "float") && !tok_is(&toks->tok[i + 1], "double")))
+    if (d->kind != DECL_VARIABLE || d->is_device || i + 4 > d->to || !toks_is(toks, i, "const") ||
+        toks->tok[i + 2].kind != TOK_NAME || !toks_is(toks, i + 3, "=") ||
+        (!toks_is(toks, i + 1, "float") && !toks_is(toks, i + 1, "double")))
         return 0;
     for (unsigned t = i + 4; t < d->to; t++)
         *computed |= toks->tok[t].kind == TOK_NAME;

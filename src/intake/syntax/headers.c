@@ -50,8 +50,8 @@ static bool is_word(const struct toks *toks, unsigned t, const char *word)
     const char *colons = strstr(word, "::");
 
     if (!colons)
-        return tok_is(&toks->tok[t], word);
-    return t > 1 && tok_is(&toks->tok[t], colons + 2) && tok_is(&toks->tok[t - 1], "::") &&
+        return toks_is(toks, t, word);
+    return t > 1 && toks_is(toks, t, colons + 2) && toks_is(toks, t - 1, "::") &&
            strncmp(toks->tok[t - 2].text, word, (size_t)(colons - word)) == 0 &&
            toks->tok[t - 2].text[colons - word] == 0;
 }

@@ -332,6 +332,11 @@ bool tok_is(const struct tok *t, const char *text)
            strcmp(t->text, text) == 0;
 }
 
+bool toks_is(const struct toks *toks, unsigned i, const char *text)
+{
+    return tok_is(&toks->tok[i], text);
+}
+
 unsigned toks_again(const struct toks *toks, unsigned i, unsigned none)
 {
     return toks->tok[i].again ? toks->tok[i].again : none;
@@ -353,10 +358,10 @@ bool tok_assigns(const struct tok *t)
 /* The `>` of f<a, b>(...), where token i is its `<`; i: token i begins no such list. */
 static unsigned past_list(const struct toks *toks, unsigned i, unsigned to)
 {
-    const bool may = i > 0 && tok_is(&toks->tok[i], "<") && toks->tok[i - 1].kind == TOK_NAME;
+    const bool may = i > 0 && toks_is(toks, i, "<") && toks->tok[i - 1].kind == TOK_NAME;
     const unsigned close = may ? toks_angle(toks, i, to) : 0;
 
-    return close && close + 1 < to && tok_is(&toks->tok[close + 1], "(") ? close : i;
+    return close && close + 1 < to && toks_is(toks, close + 1, "(") ? close : i;
 }
 
 unsigned toks_find(const struct toks *toks, unsigned from, unsigned to, const char *text)
@@ -401,8 +406,8 @@ unsigned toks_before_angles(const struct toks *toks, unsigned end, unsigned from
 {
     int depth = 0;
 
-    for (unsigned i = end; i > from + 1 && tok_is(&toks->tok[end - 1], ">"); i--) {
-        depth += tok_is(&toks->tok[i - 1], ">") - tok_is(&toks->tok[i - 1], "<");
+    for (unsigned i = end; i > from + 1 && toks_is(toks, end - 1, ">"); i--) {
+        depth += toks_is(toks, i - 1, ">") - toks_is(toks, i - 1, "<");
         if (depth == 0)
             return i - 1;
     }
@@ -464,4 +469,13 @@ unsigned tok_range_split(struct tok_range range, struct tok_range *parts, unsign
         }
     }
     return nr;
+}
+
+unsigned toks_list(const struct toks *toks, unsigned open, struct tok_range *parts, unsigned max)
+{
+    const unsigned close =
+        toks_is(toks, open, "<") ? toks_angle(toks, open, toks->nr) : toks->tok[open].match;
+
+    return close > open ? tok_range_split((struct tok_range){toks, open + 1, close}, parts, max)
+                        : 0;
 }

@@ -26,6 +26,9 @@ struct toks {
     unsigned *heads; /* by hash of a name: 1 + index of its first token; 0: none */
     unsigned nr_heads;
     const bool *left_out; /* by token: an #if surely leaves it out; NULL: not known */
+    /* By token: the last directive above it that leaves it out as far as is known, where every #if
+     * takes one of its sides; 0: none. NULL: not known. */
+    const unsigned *passed;
 };
 
 enum { TOKS_MAX = 4 << 20 };
@@ -34,6 +37,7 @@ enum { TOKS_MAX = 4 << 20 };
 bool toks_lex(struct toks *toks, struct arena *arena, const char *source, size_t bytes);
 
 bool tok_is(const struct tok *t, const char *text);
+bool toks_is(const struct toks *toks, unsigned i, const char *text); /* token i */
 bool tok_among(const struct tok *t, const char *const *words); /* NULL stands after the last */
 bool tok_assigns(const struct tok *t);                         /* =, += and its kin, ++, -- */
 /* The first token from `from` on that is this name; toks->nr: none. toks_again leads to the
@@ -60,5 +64,8 @@ struct tok_range { /* tokens [from, to) */
 /* A range split at its outermost commas. Parts lack the directives at their ends. Returns how many
  * there are, at most max. */
 unsigned tok_range_split(struct tok_range range, struct tok_range *parts, unsigned max);
+/* The same of what stands in the brackets that token `open` begins: ( [ { or <. 0: it begins
+ * none. */
+unsigned toks_list(const struct toks *toks, unsigned open, struct tok_range *parts, unsigned max);
 
 #endif
