@@ -53,19 +53,13 @@ static const char *directives(struct source_set *set)
     return text;
 }
 
-/* The ids of the contract's kernels, as text: only host code may name their template arguments. */
+/* The ids of the contract's kernels: only host code may name their template arguments. */
 static const char *kernel_ids(const struct source_set *set)
 {
-    static const char launch[] = "#pragma keet launch ";
     struct str all = {0};
 
-    for (unsigned i = 0; i < set->in.nr_lines; i++) {
-        const char *line = set->in.lines[i].pragma, *end = strstr(line, "<<<");
-
-        if (str_starts(line, launch) && end)
-            str_add_n(&all, line + strlen(launch), (size_t)(end - line) - strlen(launch));
-        str_add_char(&all, ' ');
-    }
+    for (unsigned i = 0; i < set->in.nr_launches; i++)
+        str_addf(&all, "%s ", set->resolver.ids[i]);
     const char *text = arena_strdup(set->arena, str_text(&all));
 
     str_finish(&all);

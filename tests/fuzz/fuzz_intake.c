@@ -38,7 +38,8 @@ static void check_read(const struct intake *in, const char *source, size_t len,
         assert(str_starts(err.text, PATH ":")); /* what is no C++ gives lines that say no more */
         return;
     }
-    if (patch_make(&patch, arena, PATH, source, len, args, &task, in->text, strlen(in->text), &err))
+    if (patch_make(
+            &patch, arena, PATH, source, len, args, &task, false, in->text, strlen(in->text), &err))
         assert(patch.why ? *patch.why : patch.nr_files == 0);
     else
         assert(strlen(err.text) > 20);

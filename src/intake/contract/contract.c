@@ -365,6 +365,8 @@ bool contract_infer(struct intake *in, struct resolver *resolver, const char *pa
             "lines by hand (see docs/reference/task-language.md)",
             path, in->nr_kernels);
     fix_sizes(b);
+    for (unsigned i = 0; i < b->nr_launches; i++)
+        resolver->ids[i] = b->launches[i].id;
     contract_lines(b);
     if (b->interp->chip_asked)
         add_note(

@@ -103,18 +103,11 @@ static void add_maps(
     struct str test = {0};
 
     for (unsigned i = 0; *ok && i < w->nr_args; i++) {
-        const struct task_array *array = NULL;
-        const struct name_map *pointer =
-            is_map(w, i) ? scope_names_find(&l->scope, w->said[i].name) : NULL;
-
         if (!is_map(w, i))
             continue;
-        for (unsigned a = 0; a < l->contract->nr_arrays; a++)
-            if (strcmp(l->contract->arrays[a].name, w->said[i].name) == 0)
-                array = &l->contract->arrays[a];
-        for (unsigned a = 0; a < l->p->plan->nr_temps && !array; a++)
-            if (strcmp(l->p->plan->temps[a].name, w->said[i].name) == 0)
-                array = &l->p->plan->temps[a];
+        const struct task_array *array = task_find_array(l->p->task, l->p->plan, w->said[i].name);
+        const struct name_map *pointer = scope_names_find(&l->scope, w->said[i].name);
+
         *ok = array && pointer;
         if (!*ok) {
             patcher_refuse(l->p,
