@@ -24,8 +24,7 @@ void intake_compose(struct intake *in, struct arena *arena)
         else
             str_addf(&out, "// from %s\n%s\n", l->from, l->pragma);
     }
-    in->text = arena_strdup(arena, str_text(&out));
-    str_finish(&out);
+    in->text = str_move(&out, arena);
 }
 
 /* "... a : f32[a_elems]" with the value in place of the name: in parentheses where something stands

@@ -221,16 +221,14 @@ static void add_lines(
     while (at < in->nr_lines && str_starts(lines[at].pragma, size_line))
         all[nr++] = lines[at++];
     if (own.len)
-        all[nr++] = (struct intake_line){.pragma = arena_strdup(w->arena, str_text(&own)),
+        all[nr++] = (struct intake_line){.pragma = str_move(&own, w->arena),
             .from = "numbers that the program computes: they change with those it starts from"};
-    all[nr++] = (struct intake_line){
-        .pragma = arena_strdup(w->arena, str_text(&check)), .from = why, .assumed = true};
+    all[nr++] =
+        (struct intake_line){.pragma = str_move(&check, w->arena), .from = why, .assumed = true};
     while (at < in->nr_lines)
         all[nr++] = lines[at++];
     in->lines = all;
     in->nr_lines = nr;
-    str_finish(&own);
-    str_finish(&check);
 }
 
 bool intake_add_check(

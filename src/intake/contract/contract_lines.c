@@ -63,8 +63,7 @@ static void size_lines(struct contract_builder *b)
         str_addf(&from, "%s%s", from.len ? "; " : "", contract_shown(b, resolver->sizes[i].line));
     }
     if (text.len)
-        contract_add_line(b, false, arena_strdup(b->arena, str_text(&from)),
-            arena_strdup(b->arena, str_text(&text)));
+        contract_add_line(b, false, str_move(&from, b->arena), str_move(&text, b->arena));
     for (unsigned i = 0; i < resolver->nr_sizes; i++)
         if (!resolver->sizes[i].known)
             add_number(b, resolver->sizes[i].name,
@@ -72,15 +71,13 @@ static void size_lines(struct contract_builder *b)
                     contract_shown(b, resolver->sizes[i].line)),
                 arena_printf(
                     b->arena, "#pragma keet size   %s = 1048576", resolver->sizes[i].name));
-    str_finish(&text);
-    str_finish(&from);
 }
 
 /* A launch writes the array, a later launch reads it, and the host does not copy it back. */
 static bool is_between(const struct contract_builder *b, const struct array *a)
 {
     return a->written && !a->read_first && b->nr_launches > 1 && a->read &&
-           a->last_launch > a->first_launch && !a->to_host;
+           a->last_launch > a->first_launch && !(a->memory && a->memory->to_host);
 }
 
 static const char *role_of(const struct contract_builder *b, const struct array *a)
@@ -150,7 +147,7 @@ static const char *filled_with(const struct contract_builder *b, const struct ar
 }
 
 /* The extent is a size that only the caller knows and no launch has. */
-static bool is_open(const struct contract_builder *b, const char *extent)
+static bool is_open(struct contract_builder *b, const char *extent)
 {
     const struct size *size = resolver_size(b->resolver, extent);
 
@@ -160,19 +157,15 @@ static bool is_open(const struct contract_builder *b, const char *extent)
 static void array_line(struct contract_builder *b, const struct array *a)
 {
     unsigned lanes = 1;
-    const char *elem = contract_elem(b, a->type, &lanes), *role = role_of(b, a), *contents = "";
+    const char *elem = contract_elem(b, a->type, &lanes), *role = role_of(b, a);
 
-    if (!elem) {
-        elem = contract_record(b, a->type);
-        lanes = 1;
-    }
     const char *filled = elem && lanes == 1 && a->memory && (!a->written || a->read_first)
                              ? filled_with(b, a)
                              : NULL;
     const struct array *target = a->indexed ? contract_array_named(b, a->indexed) : NULL;
-    const char *what =
-        a->written && a->read_first && a->filled && !a->from_host ? " = constant(0)" : contents;
-
+    const bool zeroed =
+        a->written && a->read_first && a->memory && a->memory->zeroed && !a->memory->from_host;
+    const char *what = zeroed ? " = constant(0)" : "";
     const bool as_indices =
         !filled && !a->written && target && target->extent && elem && spelling_is_integer(a->type);
 
@@ -257,9 +250,7 @@ static void launch_line(struct contract_builder *b, const struct contract_launch
     for (unsigned i = 0; i < l->dims[2].nr; i++)
         str_addf(&text, "%s%s", i ? ", " : " cluster(", l->dims[2].of[i]);
     str_add(&text, l->dims[2].nr ? ")" : "");
-    contract_add_line(
-        b, l->why != NULL, launch_from(b, l), arena_strdup(b->arena, str_text(&text)));
-    str_finish(&text);
+    contract_add_line(b, l->why != NULL, launch_from(b, l), str_move(&text, b->arena));
 }
 
 void contract_lines(struct contract_builder *b)

@@ -108,10 +108,6 @@ static void symbol_line(struct contract_builder *b, const struct symbol_access *
     const char *type = resolver_type(b->resolver, in ? in->text : "", s->slot->at),
                *elem = contract_elem(b, type, &lanes), *extent = symbol_extent(b, s);
 
-    if (!elem) {
-        elem = contract_record(b, type);
-        lanes = 1;
-    }
     const char *contents = !elem    ? ""
                            : s->set ? symbol_contents(b, s->contents)
                                     : symbol_beginning(b, &s->slot->v);

@@ -1,10 +1,9 @@
 /* The way back: the winner of a run, as changes to the files that its task was read from.
  *
  *     struct patch patch;
- *     if (patch_make(&patch, arena, "saxpy.cu", source, bytes, &args, &task, false, best, best_bytes,
- *             &err))
- *         if (patch.why) ... it cannot be written back, and why says what stands in the way ...
- *         else ... patch.files have the old and the new text of each file that changed ...
+ *     if (patch_make(&patch, arena, "saxpy.cu", source, bytes, &args, &task, false, best,
+ * best_bytes, &err)) if (patch.why) ... it cannot be written back, and why says what stands in the
+ * way ... else ... patch.files have the old and the new text of each file that changed ...
  *
  * Device code is merged line by line: the winner's lines take the place of the device code that was
  * read. A launch changes only in the parts that differ. Its new parts are in the words of the place

@@ -48,10 +48,9 @@ static const char *param_type(struct arena *arena, const struct launch_words *w,
             str_add_char(&type, ' ');
         str_add(&type, t->text);
     }
-    const char *text = open || !type.len ? NULL : arena_strdup(arena, str_text(&type));
+    const char *text = str_move(&type, arena);
 
-    str_finish(&type);
-    return text;
+    return open || !*text ? NULL : text;
 }
 
 /* The type without const, for a comparison. */
@@ -246,10 +245,7 @@ static const char *id_text(
             &out, "%s%s", t ? ", " : "", same ? range_source(l, site->template_args[t]) : text);
     }
     str_add_char(&out, '>');
-    const char *text = arena_strdup(arena, str_text(&out));
-
-    str_finish(&out);
-    return text;
+    return str_move(&out, arena);
 }
 
 /* ---- part by part ---- */
