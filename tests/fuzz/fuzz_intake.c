@@ -26,10 +26,11 @@ static void check_read(const struct intake *in, const char *source, size_t len,
 
     assert(in->text && in->nr_launches <= in->nr_lines);
     for (unsigned i = 0; i < in->nr_lines; i++) {
-        assert(in->lines[i].pragma && in->lines[i].from);
-        nr_missing += in->lines[i].missing;
-        has_result |= str_starts(in->lines[i].pragma, "#pragma keet out ") ||
-                      str_starts(in->lines[i].pragma, "#pragma keet inout ");
+        const struct intake_line *l = &in->lines[i];
+
+        assert(strlen(intake_pragma(arena, l)) > 20 && l->from);
+        nr_missing += l->missing;
+        has_result |= l->kind == INTAKE_ARRAY && (*l->role == 'o' || strcmp(l->role, "inout") == 0);
     }
     assert(nr_missing == in->nr_missing);
     if (nr_missing > 0 || !has_result) /* where none is seen, a run says which it is */

@@ -99,9 +99,8 @@ struct launching {
 };
 void contract_note(struct launching *l, const char *why);
 
-/* Adds a line to the contract. `from` says what it follows from. */
-void contract_add_line(
-    struct contract_builder *b, bool missing, const char *from, const char *pragma);
+/* Adds a line to the contract. */
+void contract_add_line(struct contract_builder *b, struct intake_line line);
 
 /* Adds the lines of the __constant__ and __device__ variables that host code sets or reads. */
 void contract_symbols(struct contract_builder *b);

@@ -5,7 +5,6 @@
 #include "intake/gather/python.h"
 #include "intake/patch/patch_parts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,9 +18,8 @@ static bool read_contract(
     whole.lines = arena_array(arena, in->nr_lines + 1, sizeof(*whole.lines));
     memcpy(whole.lines, in->lines, in->nr_lines * sizeof(*whole.lines));
     for (unsigned i = 0; i < whole.nr_lines; i++)
-        if (whole.lines[i].missing && whole.lines[i].number)
-            intake_assume(
-                &whole, arena, whole.lines[i--].number, "1024", "the numbers do not matter");
+        if (intake_lacks_number(&whole.lines[i]))
+            intake_assume(&whole, arena, whole.lines[i].name, "1024", "the numbers do not matter");
     intake_compose(&whole, arena);
     return task_parse(task, arena, in->path, whole.text, strlen(whole.text), err);
 }
@@ -124,24 +122,20 @@ static bool apply(struct patch *patch, struct patcher *p)
 /* The contract has the arrays of the task and no others. */
 static bool is_of_task(const struct intake *in, const struct task *task)
 {
-    static const char *const heads[] = {"in", "out", "inout", "symbol"};
     unsigned nr = 0;
 
-    for (unsigned i = 0; i < in->nr_lines; i++)
-        for (size_t h = 0; h < ARRAY_SIZE(heads); h++) {
-            char role[16], name[256];
+    for (unsigned i = 0; i < in->nr_lines; i++) {
+        const struct intake_line *l = &in->lines[i];
+        bool found = false;
 
-            if (sscanf(in->lines[i].pragma, "#pragma keet %15s %255s", role, name) != 2 ||
-                strcmp(role, heads[h]) != 0)
-                continue;
-            bool found = false;
-
-            for (unsigned a = 0; a < task->nr_arrays; a++)
-                found |= strcmp(task->arrays[a].name, name) == 0;
-            if (!found)
-                return false;
-            nr++;
-        }
+        if (!l->role || strcmp(l->role, "temp") == 0)
+            continue;
+        for (unsigned a = 0; a < task->nr_arrays; a++)
+            found |= strcmp(task->arrays[a].name, l->name) == 0;
+        if (!found)
+            return false;
+        nr++;
+    }
     return nr == task->nr_arrays;
 }
 
