@@ -1,6 +1,7 @@
 /* Owns the bytes of growing strings. */
 #include "base/str.h"
 
+#include "base/arena.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -95,6 +96,14 @@ char *str_take(struct str *s)
     char *text = s->text ? s->text : xstrdup("");
 
     *s = (struct str){0};
+    return text;
+}
+
+char *str_move(struct str *s, struct arena *arena)
+{
+    char *text = arena_strdup(arena, str_text(s));
+
+    str_finish(s);
     return text;
 }
 

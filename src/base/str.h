@@ -24,6 +24,8 @@ void str_add_count(struct str *s, uint64_t nr, const char *noun); /* "1 shape", 
 void str_add_shell(struct str *s, const char *word); /* in quotes where a shell needs them */
 const char *str_text(const struct str *s);           /* never NULL */
 char *str_take(struct str *s);                       /* the heap text; s is empty afterwards */
+struct arena;
+char *str_move(struct str *s, struct arena *arena); /* a copy in the arena; s is finished */
 
 bool str_word_char(char c); /* of a C identifier: an ASCII letter, a digit, _ */
 bool str_starts(const char *text, const char *prefix);

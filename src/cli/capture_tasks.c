@@ -65,10 +65,10 @@ static bool find_launch(struct intake *in, struct task *task, struct arena *aren
         if (!read_text(in, arena, o, path, argv, launch->name, nr > 1 ? only : 0, &err))
             continue;
         if (in->nr_missing > 0) {
-            *why = arena_printf(arena, "the text lacks %s", in->lines[0].pragma);
             for (unsigned i = 0; i < in->nr_lines; i++)
                 if (in->lines[i].missing)
-                    *why = arena_printf(arena, "the text lacks %s", in->lines[i].pragma);
+                    *why = arena_printf(
+                        arena, "the text lacks %s", intake_pragma(arena, &in->lines[i]));
             continue;
         }
         if (!task_parse(task, arena, path, in->text, strlen(in->text), &err)) {
@@ -82,22 +82,6 @@ static bool find_launch(struct intake *in, struct task *task, struct arena *aren
             *why = differs;
     }
     return false;
-}
-
-/* The line that declares an input of this name: "#pragma keet inout  x : f32[n]". */
-static bool declares(const char *pragma, const char *name)
-{
-    static const char *const roles[] = {"in", "inout", NULL};
-    char role[16], found[256];
-
-    if (sscanf(pragma, "#pragma keet symbol %255[A-Za-z0-9_]", found) == 1 &&
-        !str_among(found, roles))
-        return strcmp(found, name) == 0; /* as `symbol in` */
-    if (str_starts(pragma, "#pragma keet symbol"))
-        return sscanf(pragma, "#pragma keet symbol %15s %255[A-Za-z0-9_]", role, found) == 2 &&
-               strcmp(found, name) == 0;
-    return sscanf(pragma, "#pragma keet %15s %255[A-Za-z0-9_]", role, found) == 2 &&
-           str_among(role, roles) && strcmp(found, name) == 0;
 }
 
 /* The contents that the program had, at the sizes that it had. Other sizes get what the text says,
@@ -114,20 +98,17 @@ static void attach(struct intake *in, struct arena *arena, const struct task *ta
 
         for (unsigned l = 0; l < in->nr_lines; l++) {
             struct intake_line *line = &in->lines[l];
-            const char *said, *other;
-            int head;
 
-            if (!declares(line->pragma, a->name))
+            if (!line->role || strcmp(line->name, a->name) != 0 ||
+                (line->kind == INTAKE_ARRAY && line->role[0] != 'i'))
                 continue;
-            said = strstr(line->pragma, " = ");
-            head = (int)(said != NULL ? (size_t)(said - line->pragma) : strlen(line->pragma));
-            other = said != NULL ? said + strlen(" = ") : like;
+            const char *other = line->contents != NULL ? line->contents : like;
+
             if (file_exists(file))
-                line->pragma =
-                    arena_printf(arena, "%.*s = file(\"%s/%s.npy\"%s%s)", head, line->pragma, below,
-                        a->name, other != NULL ? ", " : "", other != NULL ? other : "");
-            else if (said == NULL && like != NULL)
-                line->pragma = arena_printf(arena, "%s = %s", line->pragma, like);
+                line->contents = arena_printf(arena, "file(\"%s/%s.npy\"%s%s)", below, a->name,
+                    other != NULL ? ", " : "", other != NULL ? other : "");
+            else if (line->contents == NULL && like != NULL)
+                line->contents = like;
             else
                 continue;
             line->from = arena_printf(arena, "%s; contents from the capture", line->from);

@@ -11,14 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool print_json(const struct intake *in)
+static bool print_json(struct arena *arena, const struct intake *in)
 {
     json_t *lines = json_array();
 
     for (unsigned i = 0; i < in->nr_lines; i++)
         json_array_append_new(
-            lines, json_pack("{sssssoso}", "pragma", in->lines[i].pragma, "from", in->lines[i].from,
-                       "missing", json_boolean(in->lines[i].missing), "assumed",
+            lines, json_pack("{sssssoso}", "pragma", intake_pragma(arena, &in->lines[i]), "from",
+                       in->lines[i].from, "missing", json_boolean(in->lines[i].missing), "assumed",
                        json_boolean(in->lines[i].assumed)));
     json_t *all = json_pack("{sosisisisisissss?}", "lines", lines, "missing", (int)in->nr_missing,
         "kernels", (int)in->nr_kernels, "launches", (int)in->nr_launches, "left_out",
@@ -52,7 +52,7 @@ static bool may_write(const struct options *o, struct err *err)
     return answer == 'y' || answer == 'Y' || err_set(err, "%s stays as it is", o->output_path);
 }
 
-static void show(const struct options *o, const struct intake *in)
+static void show(struct arena *arena, const struct options *o, const struct intake *in)
 {
     struct str text = {0};
 
@@ -62,7 +62,7 @@ static void show(const struct options *o, const struct intake *in)
     fprintf(stderr, "%s%u %s\n", str_text(&text), in->nr_launches,
         in->nr_launches == 1 ? "launch" : "launches");
     str_clear(&text);
-    load_task_show(in);
+    load_task_show(arena, in);
     if (in->nr_missing) {
         str_add_count(&text, in->nr_missing, "line");
         fprintf(stderr, "%s to complete before it can be run\n", str_text(&text));
@@ -103,12 +103,12 @@ bool cmd_init(const struct options *o, int *status, struct err *err)
     bool ok = (o->json || may_write(o, err)) && read_file(&in, arena, o, &own, err);
 
     if (ok && o->json) {
-        ok = print_json(&in);
+        ok = print_json(arena, &in);
     } else if (ok) {
         if (own && o->verbosity >= 0)
             fprintf(stderr, "%s says its task itself; its host code is left out\n", o->kernel_path);
         else if (o->verbosity >= 0)
-            show(o, &in);
+            show(arena, o, &in);
         if (o->output_path)
             ok = file_write(o->output_path, in.text, strlen(in.text), err);
         else

@@ -117,8 +117,8 @@ bool writeback(struct report_patch *done, struct arena *arena, const struct opti
         if (both)
             patch_make_own(&patch, arena, path, source, bytes, &infer.args, best, best_bytes);
         else
-            ok = patch_make(
-                &patch, arena, path, source, bytes, &infer.args, task, best, best_bytes, err);
+            ok = patch_make(&patch, arena, path, source, bytes, &infer.args, task, false, best,
+                best_bytes, err);
         done->why = ok ? patch.why : NULL;
         done->note = ok ? patch.note : NULL;
         if (ok && patch.nr_files)

@@ -55,7 +55,7 @@ struct infer_options load_task_options(struct arena *arena, const struct options
         .path = o->kernel_path, .args = split_args(arena, o), .bench = options_bench(o)};
 }
 
-void load_task_show(const struct intake *in)
+void load_task_show(struct arena *arena, const struct intake *in)
 {
     for (unsigned i = 0; i < in->nr_lines; i++) {
         const struct intake_line *l = &in->lines[i];
@@ -64,7 +64,7 @@ void load_task_show(const struct intake *in)
             l->missing   ? "?"
             : l->assumed ? "~"
                          : " ",
-            l->pragma, l->missing ? "to complete:" : "from", l->from);
+            intake_pragma(arena, l), l->missing ? "to complete:" : "from", l->from);
     }
     if (in->note)
         fprintf(stderr, "%s\n", in->note);
@@ -78,7 +78,7 @@ static bool infer(struct arena *arena, const struct infer_options *options, cons
         return false;
     if (o->verbosity >= 0 || in->nr_missing) {
         fprintf(stderr, "%s has no task; this is what its host code says:\n", o->kernel_path);
-        load_task_show(in);
+        load_task_show(arena, in);
     }
     return !in->nr_missing ||
            err_set(err,

@@ -21,7 +21,7 @@ bool load_source(const char **source, size_t *bytes, struct arena *arena,
     const struct options *options, struct err *err);
 
 /* Prints to stderr what was inferred and what is missing, each line with its origin. */
-void load_task_show(const struct intake *in);
+void load_task_show(struct arena *arena, const struct intake *in);
 
 /* The options for inferring a task: --args, split at blanks outside of quotes; -I, -D, and the
  * workbench's options. */

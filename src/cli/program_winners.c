@@ -260,8 +260,8 @@ static bool make_patch(
         !read_whole(w->arena, k->task.path, &text, &bytes, err) ||
         !read_whole(w->arena, winner, &best, &best_bytes, err) ||
         !task_parse(&task, w->arena, k->task.path, text, bytes, err) ||
-        !(k->task.from_text ? patch_make : patch_make_code)(
-            &patch, w->arena, path, source, source_bytes, &args, &task, best, best_bytes, err))
+        !patch_make(&patch, w->arena, path, source, source_bytes, &args, &task, !k->task.from_text,
+            best, best_bytes, err))
         return false;
     if (patch.why != NULL) {
         k->fate = FATE_REFUSED;

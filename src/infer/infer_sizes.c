@@ -28,7 +28,7 @@ enum { NR_SCALES = sizeof(scales) / sizeof(scales[0]) };
 static bool only_numbers(const struct intake *in)
 {
     for (unsigned i = 0; i < in->nr_lines; i++)
-        if (in->lines[i].missing && !in->lines[i].number)
+        if (in->lines[i].missing && !intake_lacks_number(&in->lines[i]))
             return false;
     return in->nr_missing <= INFER_MAX_NUMBERS;
 }
@@ -40,11 +40,11 @@ static bool no_outputs(const struct intake *in)
     bool arrays = false;
 
     for (unsigned i = 0; i < in->nr_lines; i++) {
-        if (str_starts(in->lines[i].pragma, "#pragma keet out") ||
-            str_starts(in->lines[i].pragma, "#pragma keet inout") ||
-            str_starts(in->lines[i].pragma, "#pragma keet symbol inout"))
+        const char *role = in->lines[i].role;
+
+        if (role && (strcmp(role, "out") == 0 || strcmp(role, "inout") == 0))
             return false;
-        arrays |= in->lines[i].array != NULL;
+        arrays |= in->lines[i].kind == INTAKE_ARRAY && strcmp(role, "in") == 0;
     }
     return arrays;
 }
@@ -138,10 +138,10 @@ static void find_numbers(struct inference *s)
     s->shape = (struct shape){{sizes, nr}, 0};
     s->sizes = sizes;
     for (unsigned i = 0; i < s->in->nr_lines; i++) {
-        const char *name = s->in->lines[i].number;
+        const char *name = s->in->lines[i].name;
         struct missing_number *n = &s->numbers[s->nr_numbers];
 
-        if (!name)
+        if (!intake_lacks_number(&s->in->lines[i]))
             continue;
         *n = (struct missing_number){.name = name, .kind = A_SCALAR};
         for (size_t k = 0; k < nr; k++)
@@ -336,20 +336,20 @@ static bool parse_with(struct inference *s, unsigned base, bool falling, struct 
     struct intake trial = copy_of(s->in, s->arena);
     unsigned nr = 0;
 
-    for (unsigned i = 0; i < s->in->nr_lines; i++)
-        if (s->in->lines[i].number) {
-            const bool scalar = str_starts(s->in->lines[i].pragma, "#pragma keet scalar");
+    for (unsigned i = 0; i < s->in->nr_lines; i++) {
+        const struct intake_line *l = &s->in->lines[i];
 
-            nr++;
-            intake_assume(&trial, s->arena, s->in->lines[i].number,
-                scalar ? s->scalar
-                       : arena_printf(
-                             s->arena, "%u", base * (falling ? s->in->nr_missing + 1 - nr : nr)),
-                "");
-        }
-    for (unsigned i = 0; s->seek_outputs && i < s->in->nr_lines; i++)
-        if (s->in->lines[i].array)
-            intake_set_role(&trial, s->arena, s->in->lines[i].array, "inout", "");
+        if (s->seek_outputs && l->kind == INTAKE_ARRAY)
+            intake_set_role(&trial, s->arena, l->name, "inout", "");
+        if (!intake_lacks_number(l))
+            continue;
+        nr++;
+        intake_assume(&trial, s->arena, l->name,
+            l->kind == INTAKE_SCALAR
+                ? s->scalar
+                : arena_printf(s->arena, "%u", base * (falling ? s->in->nr_missing + 1 - nr : nr)),
+            "");
+    }
     intake_compose(&trial, s->arena);
     return task_parse(&s->task, s->arena, trial.path, trial.text, strlen(trial.text), why);
 }

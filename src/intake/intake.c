@@ -47,29 +47,17 @@ static const char *directives(struct source_set *set)
         if (set->toks.tok[i].kind == TOK_DIRECTIVE &&
             str_starts(set->toks.tok[i].text, "#pragma keet"))
             str_addf(&all, "%s ", set->toks.tok[i].text + strlen("#pragma keet"));
-    const char *text = arena_strdup(set->arena, str_text(&all));
-
-    str_finish(&all);
-    return text;
+    return str_move(&all, set->arena);
 }
 
-/* The ids of the contract's kernels, as text: only host code may name their template arguments. */
+/* The ids of the contract's kernels: only host code may name their template arguments. */
 static const char *kernel_ids(const struct source_set *set)
 {
-    static const char launch[] = "#pragma keet launch ";
     struct str all = {0};
 
-    for (unsigned i = 0; i < set->in.nr_lines; i++) {
-        const char *line = set->in.lines[i].pragma, *end = strstr(line, "<<<");
-
-        if (str_starts(line, launch) && end)
-            str_add_n(&all, line + strlen(launch), (size_t)(end - line) - strlen(launch));
-        str_add_char(&all, ' ');
-    }
-    const char *text = arena_strdup(set->arena, str_text(&all));
-
-    str_finish(&all);
-    return text;
+    for (unsigned i = 0; i < set->in.nr_launches; i++)
+        str_addf(&all, "%s ", set->resolver.ids[i]);
+    return str_move(&all, set->arena);
 }
 
 /* Drops kernels that the contract does not launch and that have the name of one that it launches: a

@@ -25,14 +25,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum intake_kind {
+    INTAKE_SIZE,
+    INTAKE_CHECK,
+    INTAKE_ARRAY,
+    INTAKE_SYMBOL,
+    INTAKE_SCALAR,
+    INTAKE_LAUNCH
+};
+
+/* A line of the contract: #pragma keet ROLE NAME : TEXT = CONTENTS. */
 struct intake_line {
-    const char *pragma; /* "#pragma keet in X : f32[n]"; of a missing line: an example */
-    const char *from;   /* what the line follows from: "line 40: cudaMalloc(&x, n*sizeof(float))" */
-    bool missing;
-    const char *number;  /* the size or scalar whose number is all that is missing; or NULL */
-    const char *array;   /* the array that an `in` line declares; or NULL */
+    enum intake_kind kind;
+    const char *name;     /* of an array, a symbol, a scalar, a size whose number is missing; of a
+                             launch: the kernel's id; NULL: of other lines */
+    const char *role;     /* of an array or a symbol: "in", "out", "inout", "temp" */
+    const char *text;     /* the type with its extents; "<<<...>>>(...)"; "n = 4, m = 8"; or NULL */
+    const char *contents; /* how an input is filled; the number of a scalar or a size; or NULL */
+    const char *from; /* what the line follows from: "line 40: cudaMalloc(&x, n*sizeof(float))" */
+    bool missing;     /* the line is an example */
     const char *indexed; /* the extent of the array that its values index; or NULL */
     bool assumed;        /* a part of the line was chosen by intake_assume */
+};
+
+struct intake_size { /* a size whose number the file gives */
+    const char *name;
+    int64_t value;
 };
 
 /* A number that the program starts from: `int n = 1 << 20`. The device code does not use it. */
@@ -53,6 +71,8 @@ struct intake {
     const char *path, *code; /* text is this code with the lines behind it */
     struct intake_line *lines;
     unsigned nr_lines, nr_missing;
+    struct intake_size *sizes;
+    unsigned nr_sizes;
     unsigned nr_kernels, nr_launches; /* kernels of the file; launches of the contract */
     bool followed;                    /* the program was followed to a launch */
     unsigned nr_left_out; /* launches that the contract lacks, because they cannot be described */
@@ -81,6 +101,12 @@ struct intake_args {
  * these it is, and what to do. */
 bool intake_read(struct intake *in, struct arena *arena, const char *path, const char *source,
     size_t bytes, const struct intake_args *args, struct err *err);
+
+/* The line as it stands in the text: "#pragma keet in     X : f32[n]". */
+const char *intake_pragma(struct arena *arena, const struct intake_line *line);
+
+/* The line is missing, and nothing of it but a number. */
+bool intake_lacks_number(const struct intake_line *line);
 
 /* Gives a missing number a value: a number, or an expression over the other sizes. In all lines the
  * value takes the place of the name. The lines show `why` as their reason. The caller calls

@@ -26,10 +26,11 @@ static void check_read(const struct intake *in, const char *source, size_t len,
 
     assert(in->text && in->nr_launches <= in->nr_lines);
     for (unsigned i = 0; i < in->nr_lines; i++) {
-        assert(in->lines[i].pragma && in->lines[i].from);
-        nr_missing += in->lines[i].missing;
-        has_result |= str_starts(in->lines[i].pragma, "#pragma keet out ") ||
-                      str_starts(in->lines[i].pragma, "#pragma keet inout ");
+        const struct intake_line *l = &in->lines[i];
+
+        assert(strlen(intake_pragma(arena, l)) > 20 && l->from);
+        nr_missing += l->missing;
+        has_result |= l->kind == INTAKE_ARRAY && (*l->role == 'o' || strcmp(l->role, "inout") == 0);
     }
     assert(nr_missing == in->nr_missing);
     if (nr_missing > 0 || !has_result) /* where none is seen, a run says which it is */
@@ -38,7 +39,8 @@ static void check_read(const struct intake *in, const char *source, size_t len,
         assert(str_starts(err.text, PATH ":")); /* what is no C++ gives lines that say no more */
         return;
     }
-    if (patch_make(&patch, arena, PATH, source, len, args, &task, in->text, strlen(in->text), &err))
+    if (patch_make(
+            &patch, arena, PATH, source, len, args, &task, false, in->text, strlen(in->text), &err))
         assert(patch.why ? *patch.why : patch.nr_files == 0);
     else
         assert(strlen(err.text) > 20);

@@ -6,6 +6,27 @@
 
 #include <string.h>
 
+const char *intake_pragma(struct arena *arena, const struct intake_line *l)
+{
+    static const char *const words[] = {[INTAKE_SIZE] = "size",
+        [INTAKE_CHECK] = "check",
+        [INTAKE_SYMBOL] = "symbol",
+        [INTAKE_SCALAR] = "scalar",
+        [INTAKE_LAUNCH] = "launch"};
+    const bool typed = l->name && l->text && l->kind != INTAKE_LAUNCH,
+               inout = l->kind == INTAKE_SYMBOL && strcmp(l->role, "inout") == 0;
+
+    return arena_printf(arena, "#pragma keet %-6s %s%s%s%s%s%s",
+        l->kind == INTAKE_ARRAY ? l->role : words[l->kind], inout ? "inout " : "",
+        l->name ? l->name : "", typed ? " : " : "", l->text ? l->text : "",
+        l->contents ? " = " : "", l->contents ? l->contents : "");
+}
+
+bool intake_lacks_number(const struct intake_line *line)
+{
+    return line->missing && (line->kind == INTAKE_SIZE || line->kind == INTAKE_SCALAR);
+}
+
 void intake_compose(struct intake *in, struct arena *arena)
 {
     struct str out = {0};
@@ -19,26 +40,26 @@ void intake_compose(struct intake *in, struct arena *arena)
     for (unsigned i = 0; i < in->nr_lines; i++) {
         const struct intake_line *l = &in->lines[i];
 
-        if (l->missing)
-            str_addf(&out, "// TO COMPLETE (%s), for example:\n// %s\n", l->from, l->pragma);
-        else
-            str_addf(&out, "// from %s\n%s\n", l->from, l->pragma);
+        str_addf(&out,
+            l->missing ? "// TO COMPLETE (%s), for example:\n// %s\n" : "// from %s\n%s\n", l->from,
+            intake_pragma(arena, l));
     }
-    in->text = arena_strdup(arena, str_text(&out));
-    str_finish(&out);
+    in->text = str_move(&out, arena);
 }
 
-/* "... a : f32[a_elems]" with the value in place of the name: in parentheses where something stands
- * beside it. */
-static const char *with_value(
-    struct arena *arena, const char *text, const char *name, const char *value)
+/* Puts the value in place of the name: in parentheses where something stands beside it. False: the
+ * text has no such name. */
+static bool put_value(struct arena *arena, const char **text, const char *name, const char *value)
 {
-    const char *bare = arena_printf(arena, "[%s]", name);
-    const char *at = strstr(text, bare);
+    const char *bare = arena_printf(arena, "[%s]", name), *old = *text;
+    const char *at = old ? strstr(old, bare) : NULL;
 
+    if (!old)
+        return false;
     if (at)
-        text = arena_printf(arena, "%.*s[%s]%s", (int)(at - text), text, value, at + strlen(bare));
-    return spelling_with_text(arena, text, name, arena_printf(arena, "(%s)", value));
+        *text = arena_printf(arena, "%.*s[%s]%s", (int)(at - old), old, value, at + strlen(bare));
+    *text = spelling_with_text(arena, *text, name, arena_printf(arena, "(%s)", value));
+    return strcmp(*text, old) != 0;
 }
 
 void intake_assume(
@@ -49,26 +70,23 @@ void intake_assume(
 
     for (unsigned i = 0; i < in->nr_lines; i++) {
         struct intake_line l = in->lines[i];
-        const bool own = l.number && strcmp(l.number, name) == 0;
 
-        if (own) {
+        if (intake_lacks_number(&l) && strcmp(l.name, name) == 0) {
             in->nr_missing--;
             if (!number)
                 continue;
-            l.pragma = arena_printf(
-                arena, "%.*s= %s", (int)(strrchr(l.pragma, '=') - l.pragma), l.pragma, value);
+            l.contents = value;
             l.from = arena_printf(arena, "assumed: %s; %s", l.from, why);
             l.missing = false;
             l.assumed = true;
-            l.number = NULL;
-        } else if (!number && !l.number) {
-            const char *text = with_value(arena, l.pragma, name, value);
+        } else if (!number && !intake_lacks_number(&l)) {
+            const bool text = put_value(arena, &l.text, name, value),
+                       id = l.kind == INTAKE_LAUNCH && put_value(arena, &l.name, name, value);
 
-            if (strcmp(text, l.pragma) != 0) {
+            if (put_value(arena, &l.contents, name, value) || text || id) {
                 l.from = arena_printf(arena, "%s; %s", l.from, why);
                 l.assumed = true;
             }
-            l.pragma = text;
         }
         in->lines[nr++] = l;
     }
@@ -81,13 +99,11 @@ bool intake_divide_indices(struct intake *in, struct arena *arena, unsigned divi
 
     for (unsigned i = 0; i < in->nr_lines; i++) {
         struct intake_line *l = &in->lines[i];
-        const char *tail = l->indexed ? strstr(l->pragma, " = integers(0, ") : NULL;
 
-        if (!tail)
+        if (!l->indexed)
             continue;
         any = true;
-        l->pragma = arena_printf(arena, "%.*s = integers(0, (%s)/%u - 1)", (int)(tail - l->pragma),
-            l->pragma, l->indexed, divisor);
+        l->contents = arena_printf(arena, "integers(0, (%s)/%u - 1)", l->indexed, divisor);
         l->from = arena_printf(arena,
             "%s; assumed: below 1/%u of it, so that the kernel stays inside", l->from, divisor);
         l->assumed = true;
@@ -98,19 +114,13 @@ bool intake_divide_indices(struct intake *in, struct arena *arena, unsigned divi
 void intake_set_role(
     struct intake *in, struct arena *arena, const char *array, const char *role, const char *why)
 {
-    static const char head[] = "#pragma keet in     ";
-
     for (unsigned i = 0; i < in->nr_lines; i++) {
         struct intake_line *l = &in->lines[i];
 
-        if (!l->array || strcmp(l->array, array) != 0)
+        if (l->kind != INTAKE_ARRAY || strcmp(l->role, "in") != 0 || strcmp(l->name, array) != 0)
             continue;
-        const char *rest = l->pragma + strlen(head);
-        const bool filled = strcmp(role, "out") != 0 || !strstr(rest, " = ");
-
-        l->pragma = arena_printf(arena, "#pragma keet %-6s %.*s", role,
-            (int)(filled ? strlen(rest) : (size_t)(strstr(rest, " = ") - rest)), rest);
+        l->role = role;
+        l->contents = strcmp(role, "out") == 0 ? NULL : l->contents;
         l->from = arena_printf(arena, "%s; %s", l->from, why);
-        l->array = NULL;
     }
 }

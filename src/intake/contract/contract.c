@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_TEXTS = 12 + LAUNCH_MAX_ARGS }; /* of a launch */
+
 /* The launch gets no memory and sets none: it is a warm-up. */
 static bool touches_nothing(struct contract_builder *b, const struct decl *kernel)
 {
@@ -30,17 +32,14 @@ static bool touches_nothing(struct contract_builder *b, const struct decl *kerne
 
 /* The same kernel is launched in the same words again: one of the two is a warm-up, or a loop takes
  * times. */
-static bool repeats(struct contract_builder *b, const struct site *sites, unsigned i)
+static bool repeats(const struct site *sites, unsigned i)
 {
     for (unsigned k = 0; k < i; k++) {
         bool same =
             strcmp(sites[k].kernel, sites[i].kernel) == 0 && sites[k].nr_args == sites[i].nr_args;
 
         for (unsigned a = 0; same && a < sites[i].nr_args; a++)
-            same = strcmp(toks_text(sites[k].args[a].toks, b->arena, sites[k].args[a].from,
-                              sites[k].args[a].to),
-                       toks_text(sites[i].args[a].toks, b->arena, sites[i].args[a].from,
-                           sites[i].args[a].to)) == 0;
+            same = tok_range_same(sites[k].args[a], sites[i].args[a]);
         if (same)
             return true;
     }
@@ -52,19 +51,29 @@ static bool has_word(const char *text, const char *word)
     return text && str_find_word(text, text + strlen(text), word, strlen(word)) != NULL;
 }
 
-bool contract_launched_with(const struct contract_builder *b, const char *word)
+/* Fills texts with all texts of a launch. Returns how many there are. */
+static unsigned texts_of(struct contract_launch *l, const char **texts[MAX_TEXTS])
 {
-    for (unsigned i = 0; i < b->nr_launches; i++) {
-        const struct contract_launch *l = &b->launches[i];
-        bool found = has_word(l->id, word) || has_word(l->smem, word) || has_word(l->words, word);
+    unsigned nr = 0;
 
-        for (unsigned k = 0; k < 9; k++)
-            found = found || has_word(l->dims[k / 3].of[k % 3], word);
-        for (unsigned a = 0; a < l->nr_args; a++)
-            found = found || has_word(l->args[a], word);
-        if (found)
-            return true;
-    }
+    texts[nr++] = &l->id;
+    texts[nr++] = &l->smem;
+    texts[nr++] = &l->words;
+    for (unsigned k = 0; k < 9; k++)
+        texts[nr++] = &l->dims[k / 3].of[k % 3];
+    for (unsigned a = 0; a < l->nr_args; a++)
+        texts[nr++] = &l->args[a];
+    return nr;
+}
+
+bool contract_launched_with(struct contract_builder *b, const char *word)
+{
+    const char **texts[MAX_TEXTS];
+
+    for (unsigned i = 0; i < b->nr_launches; i++)
+        for (unsigned t = texts_of(&b->launches[i], texts); t-- > 0;)
+            if (has_word(*texts[t], word))
+                return true;
     return false;
 }
 
@@ -78,17 +87,11 @@ static void rename_in(
 /* Puts a text in place of a name in all launches and extents. */
 static void rename_everywhere(struct contract_builder *b, const char *name, const char *text)
 {
-    for (unsigned i = 0; i < b->nr_launches; i++) {
-        struct contract_launch *l = &b->launches[i];
+    const char **texts[MAX_TEXTS];
 
-        rename_in(b, &l->id, name, text);
-        rename_in(b, &l->smem, name, text);
-        rename_in(b, &l->words, name, text);
-        for (unsigned k = 0; k < 9; k++)
-            rename_in(b, &l->dims[k / 3].of[k % 3], name, text);
-        for (unsigned a = 0; a < l->nr_args; a++)
-            rename_in(b, &l->args[a], name, text);
-    }
+    for (unsigned i = 0; i < b->nr_launches; i++)
+        for (unsigned t = texts_of(&b->launches[i], texts); t-- > 0;)
+            rename_in(b, texts[t], name, text);
     for (unsigned a = 0; a < b->nr_arrays; a++)
         rename_in(b, &b->arrays[a].extent, name, text);
 }
@@ -210,7 +213,7 @@ static void add_seen(struct contract_builder *b)
 
         sites[nr] = l->site;
         if (l->kernel->from >= b->resolver->own_tokens || is_left_out(b, &l->site) ||
-            repeats(b, sites, nr) ||
+            repeats(sites, nr) ||
             (ip->nr_launches > 1 && !b->all_idle && touches_nothing(b, l->kernel)) ||
             (b->nr_launches && l->from != first && !continues(b, l)))
             continue;
@@ -264,17 +267,22 @@ static const char *lacks(struct contract_builder *b, unsigned launch)
     return why ? why : b->launches[launch].is_empty ? "nothing runs, its grid is empty" : NULL;
 }
 
-/* Notes the launches that lack something. False: none does. */
-static bool leave_out(struct contract_builder *b)
+/* Notes the launches that lack something; with `only`, those that are another one. False: there is
+ * none. */
+static bool leave_out(struct contract_builder *b, const struct left_out *only)
 {
     const unsigned before = b->nr_left_out;
 
     for (unsigned i = 0; i < b->nr_launches && b->nr_left_out < MAX_LEFT_OUT; i++) {
         const struct contract_launch *l = &b->launches[i];
-        const char *why = lacks(b, i);
+        const unsigned at = b->resolver->launched[i];
+        const char *why = !only ? lacks(b, i)
+                          : at == only->at && strcmp(l->kernel, only->kernel) == 0
+                              ? NULL
+                              : "no numbers were found with which all launches run";
 
         if (why)
-            b->left_out[b->nr_left_out++] = (struct left_out){b->resolver->launched[i], l->kernel,
+            b->left_out[b->nr_left_out++] = (struct left_out){at, l->kernel,
                 arena_printf(
                     b->arena, "left out: %s, %s: %s", l->kernel, contract_shown(b, l->line), why)};
     }
@@ -297,27 +305,6 @@ static void add_launches(struct contract_builder *b, struct interp *interp)
     contract_part_arrays(b);
 }
 
-/* Begins the contract anew with one of its launches alone. */
-static void keep_alone(struct contract_builder *b, struct interp *interp, unsigned only)
-{
-    const struct left_out it = {
-        .at = b->resolver->launched[only], .kernel = b->launches[only].kernel};
-    unsigned before;
-
-    do {
-        before = b->nr_left_out;
-        for (unsigned i = 0; i < b->nr_launches && b->nr_left_out < MAX_LEFT_OUT; i++)
-            if (b->resolver->launched[i] != it.at || strcmp(b->launches[i].kernel, it.kernel) != 0)
-                b->left_out[b->nr_left_out++] =
-                    (struct left_out){b->resolver->launched[i], b->launches[i].kernel,
-                        arena_printf(b->arena,
-                            "left out: %s, %s: no numbers were found with which all launches run",
-                            b->launches[i].kernel, contract_shown(b, b->launches[i].line))};
-        if (b->nr_left_out > before)
-            add_launches(b, interp);
-    } while (b->nr_left_out > before);
-}
-
 /* Adds the launches that can be described. Where none can, it adds all of them, and the user
  * completes them. */
 static void add_describable(struct contract_builder *b, struct interp *interp, unsigned only)
@@ -328,14 +315,19 @@ static void add_describable(struct contract_builder *b, struct interp *interp, u
     add_launches(b, interp);
     *all = *b;
     *resolver = *b->resolver;
-    while (leave_out(b))
+    while (leave_out(b, NULL))
         add_launches(b, interp);
     if (b->nr_launches == 0) {
         *b = *all;
         *b->resolver = *resolver;
     }
-    if (only && only <= b->nr_launches)
-        keep_alone(b, interp, only - 1);
+    if (only && only <= b->nr_launches) {
+        const struct left_out it = {
+            .at = b->resolver->launched[only - 1], .kernel = b->launches[only - 1].kernel};
+
+        while (leave_out(b, &it))
+            add_launches(b, interp);
+    }
     for (unsigned i = 0; i < b->nr_left_out; i++)
         add_note(b, b->left_out[i].text);
     if (b->end_note)
@@ -365,6 +357,8 @@ bool contract_infer(struct intake *in, struct resolver *resolver, const char *pa
             "lines by hand (see docs/reference/task-language.md)",
             path, in->nr_kernels);
     fix_sizes(b);
+    for (unsigned i = 0; i < b->nr_launches; i++)
+        resolver->ids[i] = b->launches[i].id;
     contract_lines(b);
     if (b->interp->chip_asked)
         add_note(

@@ -38,6 +38,18 @@ static const char *free_name(struct contract_builder *b, const char *name)
     }
 }
 
+/* Adds an array. NULL: there are too many. */
+static struct array *add_array(struct contract_builder *b, struct array array)
+{
+    if (b->nr_arrays == MAX_ARRAYS)
+        return NULL;
+    struct array *a = &b->arrays[b->nr_arrays++];
+
+    *a = array;
+    a->id = free_name(b, id_of(b, array.name));
+    return a;
+}
+
 /* The type of C of the elements: the parameter's where that has an element type, else the
  * memory's. */
 static const char *type_of(struct contract_builder *b, const struct param *p,
@@ -46,7 +58,7 @@ static const char *type_of(struct contract_builder *b, const struct param *p,
     const char *type = resolver_type(b->resolver, p->type, where);
     unsigned lanes;
 
-    if (contract_elem(b, type, &lanes) || contract_record(b, type) || !seen->type)
+    if (contract_elem(b, type, &lanes) || !seen->type)
         return type;
     return resolver_type(b->resolver, seen->type->text, where);
 }
@@ -93,23 +105,17 @@ struct array *contract_array(struct contract_builder *b, const struct param *p,
     for (unsigned i = 0; i < b->nr_arrays; i++)
         if (b->arrays[i].memory == m && b->arrays[i].offset == seen->i)
             return &b->arrays[i];
-    if (b->nr_arrays == MAX_ARRAYS)
-        return NULL;
-    struct array *a = &b->arrays[b->nr_arrays++];
+    struct array *a = add_array(b, (struct array){.name = name      ? name
+                                                          : m->name ? m->name
+                                                                    : p->name,
+                                       .param = p->name,
+                                       .type = type_of(b, p, seen, m->at),
+                                       .line = m->line,
+                                       .memory = m,
+                                       .offset = seen->i});
 
-    name = name ? name : m->name ? m->name : p->name;
-    *a = (struct array){.name = name,
-        .id = id_of(b, name),
-        .param = p->name,
-        .type = type_of(b, p, seen, m->at),
-        .line = m->line,
-        .memory = m,
-        .offset = seen->i,
-        .to_host = m->to_host,
-        .from_host = m->from_host,
-        .filled = m->zeroed ? "0" : NULL};
-    a->id = free_name(b, a->id);
-    set_extent(b, a, seen);
+    if (a)
+        set_extent(b, a, seen);
     return a;
 }
 
@@ -126,16 +132,15 @@ struct array *contract_unknown_array(
 {
     struct array *a = contract_array_named(b, name);
 
-    if (a || b->nr_arrays == MAX_ARRAYS)
+    if (a)
         return a;
-    a = &b->arrays[b->nr_arrays++];
-    *a = (struct array){.name = name,
-        .type = resolver_type(b->resolver, p->type, 0),
-        .param = p->name,
-        .line = line,
-        .why = "nothing gives it"};
-    a->id = free_name(b, id_of(b, name));
-    a->extent = resolver_unknown(b->resolver, arena_printf(b->arena, "%s_numel", name), line);
+    a = add_array(b, (struct array){.name = name,
+                         .type = resolver_type(b->resolver, p->type, 0),
+                         .param = p->name,
+                         .line = line,
+                         .why = "nothing gives it"});
+    if (a)
+        a->extent = resolver_unknown(b->resolver, arena_printf(b->arena, "%s_numel", name), line);
     return a;
 }
 
@@ -145,20 +150,17 @@ struct array *contract_texel_array(struct contract_builder *b, const char *name,
     struct array *a = contract_array_named(b, name);
     struct str extent = {0};
 
-    if (a || b->nr_arrays == MAX_ARRAYS)
-        return a;
     for (unsigned d = nr; d-- > 0;)
         str_addf(&extent, strpbrk(size[d], "+-/%?<>") ? "%s(%s)" : "%s%s", extent.len ? "*" : "",
             size[d]);
-    a = &b->arrays[b->nr_arrays++];
-    *a = (struct array){.name = name,
-        .param = name,
-        .type = resolver_type(b->resolver, type, 0),
-        .line = line,
-        .extent = arena_strdup(b->arena, str_text(&extent))};
-    a->id = free_name(b, id_of(b, name));
-    str_finish(&extent);
-    return a;
+    const char *text = str_move(&extent, b->arena);
+
+    return a ? a
+             : add_array(b, (struct array){.name = name,
+                                .param = name,
+                                .type = resolver_type(b->resolver, type, 0),
+                                .line = line,
+                                .extent = text});
 }
 
 /* A number of elements as a share of their allocation, where the text for the whole is known:
@@ -184,7 +186,7 @@ static bool point_inside(struct contract_builder *b, struct array *a)
     const char *elem = a->memory && a->offset > 0 && a->memory->bytes >= 0
                            ? contract_elem(b, a->type, &lanes)
                            : NULL;
-    const unsigned each = elem ? interp_type_bytes(contract_types(b), a->type) : 0;
+    const unsigned each = elem && *elem != '{' ? interp_type_bytes(contract_types(b), a->type) : 0;
 
     if (!each || a->offset % (each / lanes) != 0 || a->offset > a->memory->bytes / LEAST_PARTS)
         return false;
@@ -231,7 +233,7 @@ const char *contract_array_lacks(struct contract_builder *b, const struct array 
 {
     unsigned lanes;
 
-    if (!contract_elem(b, a->type, &lanes) && !contract_record(b, a->type))
+    if (!contract_elem(b, a->type, &lanes))
         return arena_printf(
             b->arena, "type %s of %s is no element type of the task language", a->type, a->name);
     return a->extent ? NULL

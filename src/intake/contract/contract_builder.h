@@ -24,8 +24,6 @@ struct array {
     const char *why;
     unsigned line; /* of the allocation */
     bool read_first, read, written, atomics;
-    bool to_host, from_host;
-    const char *filled;  /* the value that cudaMemset gave it, or NULL */
     const char *indexed; /* the array that its values index */
     unsigned first_launch, last_launch, first_write;
     uint32_t launches;           /* bit i: launch i takes it */
@@ -101,9 +99,8 @@ struct launching {
 };
 void contract_note(struct launching *l, const char *why);
 
-/* Adds a line to the contract. `from` says what it follows from. */
-void contract_add_line(
-    struct contract_builder *b, bool missing, const char *from, const char *pragma);
+/* Adds a line to the contract. */
+void contract_add_line(struct contract_builder *b, struct intake_line line);
 
 /* Adds the lines of the __constant__ and __device__ variables that host code sets or reads. */
 void contract_symbols(struct contract_builder *b);
@@ -163,15 +160,12 @@ const char *contract_struct(struct launching *l, unsigned i, const char *type,
 struct interp *contract_types(struct contract_builder *b);
 
 /* The element type for a type of C, and how many elements one value has in *lanes: of numbers, of
- * vectors, and of structs whose fields are all of one type. NULL: there is none. */
+ * vectors, of structs whose fields are all of one type, and "{f32, i32, f64[3]}" for any other
+ * struct. NULL: there is none, as for a struct with pointers. */
 const char *contract_elem(struct contract_builder *b, const char *type, unsigned *lanes);
 
-/* The record for any other struct: "{f32, i32, f64[3]}". NULL: the type is no struct, or has
- * pointers. */
-const char *contract_record(struct contract_builder *b, const char *type);
-
 /* True: some launch has this name or number in its grid, in its block or among its arguments. */
-bool contract_launched_with(const struct contract_builder *b, const char *word);
+bool contract_launched_with(struct contract_builder *b, const char *word);
 
 /* Sets grid, block and shared memory of a launch. Where they are not known, to->words has them in
  * the file's own words, and *why is set if it was NULL. */

@@ -6,14 +6,11 @@
 #include "intake/intake.h"
 #include "intake/syntax/tokens.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_SIZES = 96 };
-
-static const char size_line[] = "#pragma keet size   ", head[] = "#pragma keet ";
 
 struct twin { /* a size, with its value in both contracts */
     const char *name;
@@ -45,35 +42,6 @@ static bool whole_number(const struct tok *t, int64_t *value)
     return t->kind == TOK_NUMBER && *end == 0;
 }
 
-/* Reads each NAME = NUMBER of the size lines. False: a line has something else, or there are too
- * many. */
-static bool read_sizes(
-    struct arena *arena, const struct intake *in, struct twin *sizes, unsigned *nr)
-{
-    *nr = 0;
-    for (unsigned i = 0; i < in->nr_lines; i++) {
-        struct toks toks;
-        const char *text = in->lines[i].pragma;
-
-        if (!str_starts(text, size_line))
-            continue;
-        if (!toks_lex(&toks, arena, text + strlen(size_line), strlen(text + strlen(size_line))))
-            return false;
-        for (unsigned t = 0; t < toks.nr; t += 4) {
-            struct twin *s = &sizes[*nr];
-
-            if (*nr == MAX_SIZES / 2 || t + 3 > toks.nr || !tok_is(&toks.tok[t + 1], "=") ||
-                !whole_number(&toks.tok[t + 2], &s->value) ||
-                (t + 3 < toks.nr && !tok_is(&toks.tok[t + 3], ",")))
-                return false;
-            s->name = toks.tok[t].text;
-            s->small = s->value;
-            ++*nr;
-        }
-    }
-    return true;
-}
-
 /* The number of one word of the small contract. */
 static bool small_value(struct twins *w, const struct tok *t, int64_t *value)
 {
@@ -90,7 +58,7 @@ static bool is_taken(const struct twins *w, const char *name)
     const size_t len = strlen(name);
 
     for (unsigned i = 0; i < w->in->nr_lines; i++) {
-        const char *text = w->in->lines[i].pragma;
+        const char *text = intake_pragma(w->arena, &w->in->lines[i]);
 
         if (str_find_word(text, text + strlen(text), name, len))
             return true;
@@ -99,66 +67,61 @@ static bool is_taken(const struct twins *w, const char *name)
 }
 
 /* A name for a number of this line: data_n, after the array or the kernel `data`. */
-static const char *new_name(struct twins *w, const char *pragma)
+static const char *new_name(struct twins *w, const struct intake_line *line)
 {
-    const char *p = pragma + strlen(head), *from;
+    const char *from = line->name, *end = from + strcspn(from, "<");
 
-    p += strcspn(p, " ");
-    from = p += strspn(p, " ");
-    p += strcspn(p, " <");
-    for (const char *c = from; c < p; c++)
-        if (!isalnum((unsigned char)*c) && *c != '_')
+    for (const char *c = from; c < end; c++)
+        if (!str_word_char(*c))
             from = c + 1;
-    const char *name = arena_printf(w->arena, "%.*s_n", (int)(p - from), from);
+    const char *name = arena_printf(w->arena, "%.*s_n", (int)(end - from), from);
 
     for (unsigned k = 2; is_taken(w, name) || find(w->sizes, w->nr, name); k++)
-        name = arena_printf(w->arena, "%.*s_n%u", (int)(p - from), from, k);
+        name = arena_printf(w->arena, "%.*s_n%u", (int)(end - from), from, k);
     return name;
 }
 
 /* The size with these two numbers, which is made where there is none. NULL: there are too many
  * sizes. */
-static const char *name_of(struct twins *w, int64_t value, int64_t small, const char *pragma)
+static const char *name_of(
+    struct twins *w, int64_t value, int64_t small, const struct intake_line *line)
 {
     for (unsigned i = 0; i < w->nr; i++)
         if (w->sizes[i].value == value && w->sizes[i].small == small)
             return w->sizes[i].name;
     if (w->nr == MAX_SIZES || small < 1 || value < 1)
         return NULL;
-    w->sizes[w->nr] = (struct twin){new_name(w, pragma), value, small};
+    w->sizes[w->nr] = (struct twin){new_name(w, line), value, small};
     return w->sizes[w->nr++].name;
 }
 
-/* Token t may differ. What the code may be written for may not: the block, the kernel, the type. */
+/* Token t of a line's text may differ. What the code may be written for may not: the block, the
+ * type. */
 static bool may_differ(const struct toks *toks, unsigned t)
 {
-    const unsigned open = toks_find(toks, 0, toks->nr, "<<<");
-
-    if (open == toks->nr) { /* of an array: behind the type, which may have braces */
-        const unsigned colon = toks_find(toks, 0, toks->nr, ":");
-
-        return t > colon + 1 &&
-               !(tok_is(&toks->tok[colon + 1], "{") && t < toks->tok[colon + 1].match);
-    }
-    const unsigned close = toks_find(toks, open, toks->nr, ">>>"),
-                   grid = toks_find(toks, open + 1, close, ","),
+    if (!tok_is(&toks->tok[0], "<<<")) /* of an array: the type may have braces */
+        return t > toks->tok[0].match;
+    const unsigned close = toks_find(toks, 0, toks->nr, ">>>"),
+                   grid = toks_find(toks, 1, close, ","),
                    block = grid < close ? toks_find(toks, grid + 1, close, ",") : close;
 
-    return t > open && (t <= grid || t >= block);
+    return t <= grid || t >= block;
 }
 
-/* Puts names in place of the numbers of a line that differ. False: more than numbers differs. */
-static bool merge(struct twins *w, struct intake_line *line, const char *small)
+/* Puts names in place of the numbers of a text that differ. free: all of them may. False: more than
+ * numbers differs. */
+static bool merge(struct twins *w, const struct intake_line *line, const char **text,
+    const char *small, bool free)
 {
-    const char *text = line->pragma + strlen(head);
     struct toks a, b;
     struct str out = {0};
     size_t done = 0;
-    bool ok = toks_lex(&a, w->arena, text, strlen(text)) &&
-              toks_lex(&b, w->arena, small + strlen(head), strlen(small + strlen(head))) &&
-              a.nr == b.nr;
+    bool ok = !*text == !small;
 
-    str_add(&out, head);
+    if (!*text || !small)
+        return ok;
+    ok = toks_lex(&a, w->arena, *text, strlen(*text)) &&
+         toks_lex(&b, w->arena, small, strlen(small)) && a.nr == b.nr;
     for (unsigned t = 0; ok && t < a.nr; t++) {
         const struct tok *x = &a.tok[t], *y = &b.tok[t];
         const struct twin *size = find(w->sizes, w->nr_own, x->text);
@@ -172,25 +135,36 @@ static bool merge(struct twins *w, struct intake_line *line, const char *small)
         ok = small_value(w, y, &less);
         if (!ok || (size && size->small == less))
             continue;
-        if (!size && ok && whole_number(x, &value) && value == less)
+        if (!size && whole_number(x, &value) && value == less)
             continue;
-        ok = !size && whole_number(x, &value) && may_differ(&a, t);
-        const char *name = ok ? name_of(w, value, less, line->pragma) : NULL;
+        ok = !size && whole_number(x, &value) && (free || may_differ(&a, t));
+        const char *name = ok ? name_of(w, value, less, line) : NULL;
 
         ok = name != NULL;
         if (ok) {
-            str_add_n(&out, text + done, x->at - done);
+            str_add_n(&out, *text + done, x->at - done);
             str_add(&out, name);
             done = x->end;
         }
     }
-    str_add(&out, text + done);
-    if (done > 0) {
-        line->pragma = arena_strdup(w->arena, str_text(&out));
-        line->array = NULL;
-    }
-    str_finish(&out);
+    str_add(&out, *text + done);
+    *text = str_move(&out, w->arena);
     return ok;
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Merges a line with that of the small contract. */
+static bool merge_line(struct twins *w, struct intake_line *line, const struct intake_line *small)
+{
+    if (line->kind == INTAKE_SIZE || line->kind == INTAKE_SCALAR)
+        return true;
+    return line->kind == small->kind && same(line->name, small->name) &&
+           same(line->role, small->role) && merge(w, line, &line->text, small->text, false) &&
+           merge(w, line, &line->contents, small->contents, true);
 }
 
 /* True: some twin was a plain number, or several sizes change together. */
@@ -212,25 +186,23 @@ static void add_lines(
     struct intake_line *all = arena_array(w->arena, in->nr_lines + 2, sizeof(*all));
 
     for (unsigned i = 0; i < w->nr; i++) {
-        str_addf(&check, "%s%s = %" PRId64, i ? ", " : "#pragma keet check  ", w->sizes[i].name,
-            w->sizes[i].small);
+        str_addf(&check, "%s%s = %" PRId64, i ? ", " : "", w->sizes[i].name, w->sizes[i].small);
         if (i >= w->nr_own)
-            str_addf(&own, "%s%s = %" PRId64, own.len ? ", " : size_line, w->sizes[i].name,
-                w->sizes[i].value);
+            str_addf(
+                &own, "%s%s = %" PRId64, own.len ? ", " : "", w->sizes[i].name, w->sizes[i].value);
     }
-    while (at < in->nr_lines && str_starts(lines[at].pragma, size_line))
+    while (at < in->nr_lines && lines[at].kind == INTAKE_SIZE)
         all[nr++] = lines[at++];
     if (own.len)
-        all[nr++] = (struct intake_line){.pragma = arena_strdup(w->arena, str_text(&own)),
+        all[nr++] = (struct intake_line){.kind = INTAKE_SIZE,
+            .text = str_move(&own, w->arena),
             .from = "numbers that the program computes: they change with those it starts from"};
     all[nr++] = (struct intake_line){
-        .pragma = arena_strdup(w->arena, str_text(&check)), .from = why, .assumed = true};
+        .kind = INTAKE_CHECK, .text = str_move(&check, w->arena), .from = why, .assumed = true};
     while (at < in->nr_lines)
         all[nr++] = lines[at++];
     in->lines = all;
     in->nr_lines = nr;
-    str_finish(&own);
-    str_finish(&check);
 }
 
 bool intake_add_check(
@@ -240,23 +212,22 @@ bool intake_add_check(
     struct intake_line *lines = arena_array(arena, in->nr_lines + 1, sizeof(*lines));
 
     *w = (struct twins){.arena = arena, .in = in};
-    if (in->nr_lines != small->nr_lines || small->nr_missing ||
-        !read_sizes(arena, in, w->sizes, &w->nr) ||
-        !read_sizes(arena, small, w->others, &w->nr_others))
+    if (in->nr_lines != small->nr_lines || small->nr_missing || in->nr_sizes > MAX_SIZES / 2)
         return false;
-    w->nr_own = w->nr;
-    for (unsigned i = 0; i < w->nr; i++) {
-        const struct twin *other = find(w->others, w->nr_others, w->sizes[i].name);
+    for (unsigned i = 0; i < small->nr_sizes && i < MAX_SIZES; i++)
+        w->others[w->nr_others++] =
+            (struct twin){small->sizes[i].name, small->sizes[i].value, small->sizes[i].value};
+    for (; w->nr < in->nr_sizes; w->nr++) {
+        const struct intake_size *size = &in->sizes[w->nr];
+        const struct twin *other = find(w->others, w->nr_others, size->name);
 
-        w->sizes[i].small = other ? other->value : w->sizes[i].value;
+        w->sizes[w->nr] =
+            (struct twin){size->name, size->value, other ? other->value : size->value};
     }
+    w->nr_own = w->nr;
     for (unsigned i = 0; i < in->nr_lines; i++) {
-        const char *pragma = in->lines[i].pragma, *other = small->lines[i].pragma;
-
         lines[i] = in->lines[i];
-        if (str_starts(pragma, size_line) || str_starts(pragma, "#pragma keet scalar"))
-            continue;
-        if (!merge(w, &lines[i], other))
+        if (!merge_line(w, &lines[i], &small->lines[i]))
             return false;
     }
     if (!hang_together(w))

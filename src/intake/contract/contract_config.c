@@ -14,9 +14,7 @@ const char *contract_text(struct contract_builder *b, const struct interp_value 
         str_finish(&out);
         return NULL;
     }
-    const char *text = arena_strdup(b->arena, str_text(&out));
-
-    str_finish(&out);
+    const char *text = str_move(&out, b->arena);
     if (interp_whole(v, &number) &&
         !(resolver_evaluate(b->resolver, text, &value) && value == number)) {
         b->resolver->nr_sizes = nr_sizes;

@@ -20,9 +20,8 @@ static const char *bound_type(
     for (unsigned i = 0; i < nr && i < site->nr_template_args; i++) {
         const struct tok_range *arg = &site->template_args[i];
         const size_t len = strlen(names[i]);
-        const char *text = seen->template_args[i]
-                               ? seen->template_args[i]
-                               : toks_text(arg->toks, b->arena, arg->from, arg->to);
+        const char *text =
+            seen->template_args[i] ? seen->template_args[i] : tok_range_text(*arg, b->arena);
 
         if ((word = str_find_word(type, type + strlen(type), names[i], len)) != NULL)
             type = arena_printf(b->arena, "%.*s%s%s", (int)(word - type), type, text, word + len);
@@ -44,10 +43,7 @@ static const char *spelled_out(struct contract_builder *b, struct tok_range r, u
 
         str_addf(&text, "%s%s", apart ? " " : "", type && spelling_bytes(type) ? type : t->text);
     }
-    const char *spelled = arena_strdup(b->arena, str_text(&text));
-
-    str_finish(&text);
-    return spelled;
+    return str_move(&text, b->arena);
 }
 
 /* A number for a parameter of an enum's type gets a cast to that type: C++ does not convert it. */
@@ -109,8 +105,7 @@ static const char *kernel_id(struct launching *l)
     }
     if (nr_given) /* the template has defaults for the others, or deduces them */
         str_add_char(&text, '>');
-    id = arena_strdup(b->arena, str_text(&text));
-    str_finish(&text);
+    id = str_move(&text, b->arena);
     return id;
 }
 
@@ -263,8 +258,7 @@ static void one_arg(struct launching *l, unsigned i, struct str *args)
              (v->kind == VALUE_MEMORY && !spelling_is_real(type) && !spelling_is_integer(type)))
         pointer_arg(l, i, v, args);
     else if (spelling_is_real(type))
-        str_add(args, contract_scalar(
-                          l, p->name, p->type, toks_text(arg.toks, b->arena, arg.from, arg.to), v));
+        str_add(args, contract_scalar(l, p->name, p->type, tok_range_text(arg, b->arena), v));
     else if (spelling_is_integer(type))
         contract_integer(l, p->name, v, args);
     else if ((why = contract_struct(l, i, type, v, args)) == NULL)
@@ -350,8 +344,7 @@ void contract_launch(struct contract_builder *b, const struct interp_launch *see
         if (!p->is_pointer)
             p->type = deduced_type(l, p->type, &seen->args[i]);
         one_arg(l, i, &arg);
-        to.args[to.nr_args++] = arena_strdup(b->arena, str_text(&arg));
-        str_finish(&arg);
+        to.args[to.nr_args++] = str_move(&arg, b->arena);
     }
     note_indices(l);
     if (is_overloaded(b, kernel))

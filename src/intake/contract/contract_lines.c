@@ -33,21 +33,11 @@ const char *contract_shown(const struct contract_builder *b, unsigned line)
         at, (int)(nr < MAX_LINE_SHOWN ? nr : MAX_LINE_SHOWN), p, nr < MAX_LINE_SHOWN ? "" : "...");
 }
 
-void contract_add_line(
-    struct contract_builder *b, bool missing, const char *from, const char *pragma)
+void contract_add_line(struct contract_builder *b, struct intake_line line)
 {
     b->in->lines = grow(b->in->lines, &b->cap_lines, b->in->nr_lines + 1, sizeof(*b->in->lines));
-    b->in->lines[b->in->nr_lines++] =
-        (struct intake_line){.pragma = pragma, .from = from, .missing = missing};
-    b->in->nr_missing += missing;
-}
-
-/* Adds a line of which only the number of this size or scalar is missing. */
-static void add_number(
-    struct contract_builder *b, const char *number, const char *from, const char *pragma)
-{
-    contract_add_line(b, true, from, pragma);
-    b->in->lines[b->in->nr_lines - 1].number = number;
+    b->in->lines[b->in->nr_lines++] = line;
+    b->in->nr_missing += line.missing;
 }
 
 static void size_lines(struct contract_builder *b)
@@ -55,32 +45,38 @@ static void size_lines(struct contract_builder *b)
     const struct resolver *resolver = b->resolver;
     struct str text = {0}, from = {0};
 
+    b->in->sizes = arena_array(b->arena, resolver->nr_sizes + 1, sizeof(*b->in->sizes));
     for (unsigned i = 0; i < resolver->nr_sizes; i++) {
-        if (!resolver->sizes[i].known)
+        const struct size *s = &resolver->sizes[i];
+
+        if (!s->known)
             continue;
-        str_addf(&text, "%s%s = %lld", text.len ? ", " : "#pragma keet size   ",
-            resolver->sizes[i].name, (long long)resolver->sizes[i].value);
-        str_addf(&from, "%s%s", from.len ? "; " : "", contract_shown(b, resolver->sizes[i].line));
+        b->in->sizes[b->in->nr_sizes++] = (struct intake_size){s->name, s->value};
+        str_addf(&text, "%s%s = %lld", text.len ? ", " : "", s->name, (long long)s->value);
+        str_addf(&from, "%s%s", from.len ? "; " : "", contract_shown(b, s->line));
     }
     if (text.len)
-        contract_add_line(b, false, arena_strdup(b->arena, str_text(&from)),
-            arena_strdup(b->arena, str_text(&text)));
-    for (unsigned i = 0; i < resolver->nr_sizes; i++)
-        if (!resolver->sizes[i].known)
-            add_number(b, resolver->sizes[i].name,
-                arena_printf(b->arena, "only the caller knows %s (%s)", resolver->sizes[i].name,
-                    contract_shown(b, resolver->sizes[i].line)),
-                arena_printf(
-                    b->arena, "#pragma keet size   %s = 1048576", resolver->sizes[i].name));
-    str_finish(&text);
-    str_finish(&from);
+        contract_add_line(b, (struct intake_line){.kind = INTAKE_SIZE,
+                                 .text = str_move(&text, b->arena),
+                                 .from = str_move(&from, b->arena)});
+    for (unsigned i = 0; i < resolver->nr_sizes; i++) {
+        const struct size *s = &resolver->sizes[i];
+
+        if (!s->known)
+            contract_add_line(b, (struct intake_line){.kind = INTAKE_SIZE,
+                                     .name = s->name,
+                                     .contents = "1048576",
+                                     .from = arena_printf(b->arena, "only the caller knows %s (%s)",
+                                         s->name, contract_shown(b, s->line)),
+                                     .missing = true});
+    }
 }
 
 /* A launch writes the array, a later launch reads it, and the host does not copy it back. */
 static bool is_between(const struct contract_builder *b, const struct array *a)
 {
     return a->written && !a->read_first && b->nr_launches > 1 && a->read &&
-           a->last_launch > a->first_launch && !a->to_host;
+           a->last_launch > a->first_launch && !(a->memory && a->memory->to_host);
 }
 
 static const char *role_of(const struct contract_builder *b, const struct array *a)
@@ -139,18 +135,18 @@ static const char *filled_with(const struct contract_builder *b, const struct ar
         fabs(c->high) > 1e15)
         return NULL;
     if (whole && c->straight && c->step == 0)
-        return arena_printf(b->arena, " = constant(%s)", as_size(b, c->first));
+        return arena_printf(b->arena, "constant(%s)", as_size(b, c->first));
     if (whole && c->straight)
-        return arena_printf(b->arena, " = iota(%.9g, %s)", c->first, as_size(b, c->step));
+        return arena_printf(b->arena, "iota(%.9g, %s)", c->first, as_size(b, c->step));
     if (whole && c->random)
-        return arena_printf(b->arena, " = integers(%.0f, %s)", c->low, below_size(b, c->high));
+        return arena_printf(b->arena, "integers(%.0f, %s)", c->low, below_size(b, c->high));
     if (real && c->random && c->low < c->high)
-        return arena_printf(b->arena, " = uniform(%.9g, %.9g)", c->low, c->high);
+        return arena_printf(b->arena, "uniform(%.9g, %.9g)", c->low, c->high);
     return NULL;
 }
 
 /* The extent is a size that only the caller knows and no launch has. */
-static bool is_open(const struct contract_builder *b, const char *extent)
+static bool is_open(struct contract_builder *b, const char *extent)
 {
     const struct size *size = resolver_size(b->resolver, extent);
 
@@ -160,51 +156,42 @@ static bool is_open(const struct contract_builder *b, const char *extent)
 static void array_line(struct contract_builder *b, const struct array *a)
 {
     unsigned lanes = 1;
-    const char *elem = contract_elem(b, a->type, &lanes), *role = role_of(b, a), *contents = "";
+    const char *elem = contract_elem(b, a->type, &lanes);
 
-    if (!elem) {
-        elem = contract_record(b, a->type);
-        lanes = 1;
-    }
     const char *filled = elem && lanes == 1 && a->memory && (!a->written || a->read_first)
                              ? filled_with(b, a)
                              : NULL;
     const struct array *target = a->indexed ? contract_array_named(b, a->indexed) : NULL;
-    const char *what =
-        a->written && a->read_first && a->filled && !a->from_host ? " = constant(0)" : contents;
-
+    const bool zeroed =
+        a->written && a->read_first && a->memory && a->memory->zeroed && !a->memory->from_host;
     const bool as_indices =
         !filled && !a->written && target && target->extent && elem && spelling_is_integer(a->type);
-
-    if (filled)
-        what = filled;
-    else if (as_indices && is_open(b, target->extent)) /* the array may be of any length */
-        what = " = integers(0, 63)";
-    else if (as_indices)
-        what = arena_printf(b->arena, " = integers(0, %s - 1)", target->extent);
-    const char *dims = lanes > 1 ? arena_printf(b->arena, "[%u]", lanes) : "";
-    const char *pragma = arena_printf(b->arena, "#pragma keet %-6s %s : %s[%s]%s%s", role, a->id,
-        elem ? elem : "f32", a->extent ? a->extent : "1048576", dims, what);
+    const bool open = as_indices && is_open(b, target->extent); /* it may be of any length */
     const char *access = !a->written     ? "only read"
                          : a->atomics    ? "updated by atomics"
                          : a->read_first ? "read and written"
                                          : "written before it is read";
-
     const char *lacks = contract_array_lacks(b, a);
 
-    if (lacks)
-        contract_add_line(b, true, lacks, pragma);
-    else
-        contract_add_line(b, false,
-            arena_printf(b->arena, "%s; %s by the kernel%s", contract_shown(b, a->line), access,
-                filled       ? ", filled by the host"
-                : as_indices ? ", as indices"
-                             : ""),
-            pragma);
-    if (elem && a->extent && !a->written)
-        b->in->lines[b->in->nr_lines - 1].array = a->id;
-    if (!lacks && as_indices && !is_open(b, target->extent))
-        b->in->lines[b->in->nr_lines - 1].indexed = target->extent;
+    contract_add_line(b,
+        (struct intake_line){.kind = INTAKE_ARRAY,
+            .name = a->id,
+            .role = role_of(b, a),
+            .text = arena_printf(b->arena, lanes > 1 ? "%s[%s][%u]" : "%s[%s]", elem ? elem : "f32",
+                a->extent ? a->extent : "1048576", lanes),
+            .contents = filled       ? filled
+                        : open       ? "integers(0, 63)"
+                        : as_indices ? arena_printf(b->arena, "integers(0, %s - 1)", target->extent)
+                        : zeroed     ? "constant(0)"
+                                     : NULL,
+            .from = lacks ? lacks
+                          : arena_printf(b->arena, "%s; %s by the kernel%s",
+                                contract_shown(b, a->line), access,
+                                filled       ? ", filled by the host"
+                                : as_indices ? ", as indices"
+                                             : ""),
+            .missing = lacks != NULL,
+            .indexed = !lacks && as_indices && !open ? target->extent : NULL});
 }
 
 static void scalar_lines(struct contract_builder *b)
@@ -212,13 +199,12 @@ static void scalar_lines(struct contract_builder *b)
     for (unsigned i = 0; i < b->nr_scalars; i++) {
         const struct scalar_arg *s = &b->scalars[i];
 
-        const char *pragma = arena_printf(b->arena, "#pragma keet scalar %s : %s = %s", s->name,
-            s->type ? s->type : "f32", s->value ? s->value : "1.0");
-
-        if (s->value)
-            contract_add_line(b, false, contract_shown(b, s->line), pragma);
-        else
-            add_number(b, s->name, s->why, pragma);
+        contract_add_line(b, (struct intake_line){.kind = INTAKE_SCALAR,
+                                 .name = s->name,
+                                 .text = s->type ? s->type : "f32",
+                                 .contents = s->value ? s->value : "1.0",
+                                 .from = s->value ? contract_shown(b, s->line) : s->why,
+                                 .missing = !s->value});
     }
 }
 
@@ -243,7 +229,7 @@ static void launch_line(struct contract_builder *b, const struct contract_launch
 {
     struct str text = {0};
 
-    str_addf(&text, "#pragma keet launch %s<<<%s", l->id, l->words ? l->words : "");
+    str_addf(&text, "<<<%s", l->words ? l->words : "");
     if (!l->words) {
         add_dims(&text, &l->dims[0]);
         str_add(&text, ", ");
@@ -257,9 +243,11 @@ static void launch_line(struct contract_builder *b, const struct contract_launch
     for (unsigned i = 0; i < l->dims[2].nr; i++)
         str_addf(&text, "%s%s", i ? ", " : " cluster(", l->dims[2].of[i]);
     str_add(&text, l->dims[2].nr ? ")" : "");
-    contract_add_line(
-        b, l->why != NULL, launch_from(b, l), arena_strdup(b->arena, str_text(&text)));
-    str_finish(&text);
+    contract_add_line(b, (struct intake_line){.kind = INTAKE_LAUNCH,
+                             .name = l->id,
+                             .text = str_move(&text, b->arena),
+                             .from = launch_from(b, l),
+                             .missing = l->why != NULL});
 }
 
 void contract_lines(struct contract_builder *b)

@@ -39,50 +39,29 @@ static const char *number_type(struct contract_builder *b, const struct type *ty
     return type->kind == TYPE_INT ? integer_elem(type->bytes, type->is_unsigned) : NULL;
 }
 
-const char *contract_elem(struct contract_builder *b, const char *type, unsigned *lanes)
-{
-    struct interp *types = contract_types(b);
-    const char *elem = spelling_elem(type, lanes);
-    const struct type *whole = elem ? NULL : interp_type_named(types, type);
-    struct layout l;
-
-    if (elem || !whole || whole->kind != TYPE_STRUCT || !layout_of(types, whole, NULL, &l) ||
-        l.nr == 0)
-        return elem;
-    const unsigned each = l.leaves[0].type->bytes;
-
-    elem = number_type(b, l.leaves[0].type);
-    for (unsigned i = 0; i < l.nr && elem; i++) {
-        const char *other = number_type(b, l.leaves[i].type);
-
-        if (!other || strcmp(other, elem) != 0 || l.leaves[i].offset % each != 0)
-            return NULL;
-    }
-    *lanes = l.bytes / each; /* counts those that are only padding */
-    return elem;
-}
-
 /* Adds nr values of a type to the text of a record. */
 static void add_values(struct str *out, const char *elem, unsigned nr)
 {
     str_addf(out, nr > 1 ? "%s%s[%u]" : "%s%s", out->len > 1 ? ", " : "", elem, nr);
 }
 
-const char *contract_record(struct contract_builder *b, const char *type)
+const char *contract_elem(struct contract_builder *b, const char *type, unsigned *lanes)
 {
     struct interp *types = contract_types(b);
-    const struct type *whole = interp_type_named(types, type);
+    const char *elem = spelling_elem(type, lanes), *first = NULL;
+    const struct type *whole = elem ? NULL : interp_type_named(types, type);
     struct layout l;
     struct str out = {0};
     unsigned offset = 0, widest = 1;
+    bool alike = true; /* all values are of the first one's type */
 
-    if (!whole || whole->kind != TYPE_STRUCT || !layout_of(types, whole, NULL, &l) || !l.nr)
-        return NULL;
+    if (elem || !whole || whole->kind != TYPE_STRUCT || !layout_of(types, whole, NULL, &l) || !l.nr)
+        return elem;
     str_add_char(&out, '{');
     for (unsigned i = 0, nr; i < l.nr; i += nr) {
         const unsigned each = l.leaves[i].type->bytes;
-        const char *elem = number_type(b, l.leaves[i].type);
 
+        elem = number_type(b, l.leaves[i].type);
         if (!elem) { /* a pointer, whose memory is not part of the task */
             str_finish(&out);
             return NULL;
@@ -97,16 +76,18 @@ const char *contract_record(struct contract_builder *b, const char *type)
                 break;
         }
         add_values(&out, elem, nr);
+        first = first ? first : elem;
+        alike = alike && strcmp(elem, first) == 0 && l.leaves[i].offset % each == 0;
         offset = l.leaves[i].offset + nr * each;
         widest = each > widest ? each : widest;
     }
     if (round_up(offset, widest) != l.bytes)
         add_values(&out, "i8", l.bytes - offset);
     str_add_char(&out, '}');
-    const char *text = arena_strdup(b->arena, str_text(&out));
+    const char *record = str_move(&out, b->arena);
 
-    str_finish(&out);
-    return text;
+    *lanes = alike ? l.bytes / widest : 1; /* counts those that are only padding */
+    return alike ? first : record;
 }
 
 /* One argument while its fields are written. */

@@ -57,24 +57,24 @@ static const char *symbol_extent(struct contract_builder *b, const struct symbol
     return m && !each ? NULL : contract_text(b, &v, true);
 }
 
-/* cudaMemcpyToSymbol(n_d, &n, sizeof(int)): " = constant(...)" with the number that all elements
- * get; "": it is not known. */
+/* cudaMemcpyToSymbol(n_d, &n, sizeof(int)): constant(...) with the number that all elements get;
+ * NULL: it is not known. */
 static const char *symbol_contents(struct contract_builder *b, struct tok_range from)
 {
     double real;
 
     if (from.to != from.from + 2 || !tok_is(&from.toks->tok[from.from], "&"))
-        return "";
+        return NULL;
     from.from++;
     const struct interp_value v = interp_in_scope(b->interp, b->resolver->seen[0], from);
     const char *text = v.kind == VALUE_INT ? contract_text(b, &v, true) : NULL;
 
     if (text)
-        return arena_printf(b->arena, " = constant(%s)", text);
-    return interp_number_of(&v, &real) ? arena_printf(b->arena, " = constant(%.9g)", real) : "";
+        return arena_printf(b->arena, "constant(%s)", text);
+    return interp_number_of(&v, &real) ? arena_printf(b->arena, "constant(%.9g)", real) : NULL;
 }
 
-/* " = constant(...)" with the number that all elements begin with; "": they differ, or it is not
+/* constant(...) with the number that all elements begin with; NULL: they differ, or it is not
  * known. */
 static const char *symbol_beginning(struct contract_builder *b, const struct interp_value *v)
 {
@@ -83,8 +83,8 @@ static const char *symbol_beginning(struct contract_builder *b, const struct int
 
     if (c ? c->unknown || c->low != 0 || c->high != 0
           : v->kind != VALUE_UNKNOWN && !interp_number_of(v, &number))
-        return "";
-    return arena_printf(b->arena, " = constant(%.9g)", number);
+        return NULL;
+    return arena_printf(b->arena, "constant(%.9g)", number);
 }
 
 static bool is_written(struct contract_builder *b, const char *name)
@@ -108,23 +108,21 @@ static void symbol_line(struct contract_builder *b, const struct symbol_access *
     const char *type = resolver_type(b->resolver, in ? in->text : "", s->slot->at),
                *elem = contract_elem(b, type, &lanes), *extent = symbol_extent(b, s);
 
-    if (!elem) {
-        elem = contract_record(b, type);
-        lanes = 1;
-    }
-    const char *contents = !elem    ? ""
-                           : s->set ? symbol_contents(b, s->contents)
-                                    : symbol_beginning(b, &s->slot->v);
-    const char *pragma = arena_printf(b->arena, "#pragma keet symbol %s%s : %s[%s]%s%s",
-        gives ? "inout " : "", s->name, elem ? elem : "f32", extent ? extent : "1024",
-        lanes > 1 ? arena_printf(b->arena, "[%u]", lanes) : "", contents);
-
     if (!elem)
         from = arena_printf(b->arena, "type %s of %s is no element type of the task language; %s",
             type, s->name, from);
     else if (!extent)
         from = arena_printf(b->arena, "the number of elements of %s is not known", s->name);
-    contract_add_line(b, !elem || !extent, from, pragma);
+    contract_add_line(b, (struct intake_line){.kind = INTAKE_SYMBOL,
+                             .name = s->name,
+                             .role = gives ? "inout" : "in",
+                             .text = arena_printf(b->arena, lanes > 1 ? "%s[%s][%u]" : "%s[%s]",
+                                 elem ? elem : "f32", extent ? extent : "1024", lanes),
+                             .contents = !elem    ? NULL
+                                         : s->set ? symbol_contents(b, s->contents)
+                                                  : symbol_beginning(b, &s->slot->v),
+                             .from = from,
+                             .missing = !elem || !extent});
 }
 
 /* Adds __managed__ variables, which the host sets and reads by name. */

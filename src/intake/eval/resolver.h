@@ -67,7 +67,8 @@ struct resolver {
     unsigned own_tokens;          /* of the user's file; those behind them are of other files */
     struct interp *interp;        /* has followed the program; NULL: not yet */
     unsigned launched[INTAKE_MAX_LAUNCHES]; /* the token <<< of each launch of the contract, */
-    const struct decl *kernels[INTAKE_MAX_LAUNCHES];       /* the kernel that it launches, */
+    const struct decl *kernels[INTAKE_MAX_LAUNCHES]; /* the kernel that it launches, */
+    const char *ids[INTAKE_MAX_LAUNCHES]; /* its name with namespaces and template arguments, */
     const struct interp_launch *seen[INTAKE_MAX_LAUNCHES]; /* and its record */
 };
 

@@ -152,10 +152,7 @@ static const char *expanded(struct build_reader *r, const char *text)
     struct str out = {0};
 
     expand(r, text, MAX_NESTING, &out);
-    const char *all = arena_strdup(r->arena, str_text(&out));
-
-    str_finish(&out);
-    return all;
+    return str_move(&out, r->arena);
 }
 
 static const char *trimmed(struct arena *arena, const char *text, size_t nr)

@@ -100,7 +100,6 @@ const char *python_quoted(struct arena *arena, const char *file, size_t at, cons
             str_add_char(&out, '\\');
         str_add_char(&out, *p);
     }
-    text = arena_strdup(arena, str_text(&out));
-    str_finish(&out);
+    text = str_move(&out, arena);
     return text;
 }

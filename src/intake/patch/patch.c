@@ -5,22 +5,23 @@
 #include "intake/gather/python.h"
 #include "intake/patch/patch_parts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool patch_contract(struct task *task, struct arena *arena, const struct intake *in,
-    struct intake *whole, const char *path, struct err *err)
+/* The contract of the file as a task; a number that the file does not say is 1024. False: the
+ * contract lacks more than numbers. */
+static bool read_contract(
+    struct task *task, struct arena *arena, const struct intake *in, struct err *err)
 {
-    *whole = *in;
-    whole->lines = arena_array(arena, in->nr_lines + 1, sizeof(*whole->lines));
-    memcpy(whole->lines, in->lines, in->nr_lines * sizeof(*whole->lines));
-    for (unsigned i = 0; i < whole->nr_lines; i++)
-        if (whole->lines[i].missing && whole->lines[i].number)
-            intake_assume(
-                whole, arena, whole->lines[i--].number, "1024", "the numbers do not matter");
-    intake_compose(whole, arena);
-    return task_parse(task, arena, path, whole->text, strlen(whole->text), err);
+    struct intake whole = *in;
+
+    whole.lines = arena_array(arena, in->nr_lines + 1, sizeof(*whole.lines));
+    memcpy(whole.lines, in->lines, in->nr_lines * sizeof(*whole.lines));
+    for (unsigned i = 0; i < whole.nr_lines; i++)
+        if (intake_lacks_number(&whole.lines[i]))
+            intake_assume(&whole, arena, whole.lines[i].name, "1024", "the numbers do not matter");
+    intake_compose(&whole, arena);
+    return task_parse(task, arena, in->path, whole.text, strlen(whole.text), err);
 }
 
 bool patcher_refuse(struct patcher *p, const char *format, ...)
@@ -121,122 +122,67 @@ static bool apply(struct patch *patch, struct patcher *p)
 /* The contract has the arrays of the task and no others. */
 static bool is_of_task(const struct intake *in, const struct task *task)
 {
-    static const char *const heads[] = {"in", "out", "inout", "symbol"};
     unsigned nr = 0;
 
-    for (unsigned i = 0; i < in->nr_lines; i++)
-        for (size_t h = 0; h < ARRAY_SIZE(heads); h++) {
-            char role[16], name[256];
+    for (unsigned i = 0; i < in->nr_lines; i++) {
+        const struct intake_line *l = &in->lines[i];
+        bool found = false;
 
-            if (sscanf(in->lines[i].pragma, "#pragma keet %15s %255s", role, name) != 2 ||
-                strcmp(role, heads[h]) != 0)
-                continue;
-            bool found = false;
-
-            for (unsigned a = 0; a < task->nr_arrays; a++)
-                found |= strcmp(task->arrays[a].name, name) == 0;
-            if (!found)
-                return false;
-            nr++;
-        }
+        if (!l->role || strcmp(l->role, "temp") == 0)
+            continue;
+        for (unsigned a = 0; a < task->nr_arrays; a++)
+            found |= strcmp(task->arrays[a].name, l->name) == 0;
+        if (!found)
+            return false;
+        nr++;
+    }
     return nr == task->nr_arrays;
 }
 
-/* Reads the contract that the task was made from: with all launches, or with one alone (see
- * intake_args.only). */
-static bool read_as_task(struct source_set *set, struct arena *arena, const char *path,
-    const char *source, size_t bytes, const struct intake_args *given, const struct task *task,
-    struct err *err)
+/* The contract launches the kernels of the task. */
+static bool launches_same(const struct source_set *set, const struct task *task)
 {
-    struct intake_args args = *given;
-    bool ok = source_set_read(set, arena, path, source, bytes, &args, err);
-    const unsigned nr = ok && !is_of_task(&set->in, task) ? set->in.nr_launches : 0;
+    bool same = set->in.nr_launches == task->plan.nr_launches;
 
-    for (args.only = 1; ok && nr > 1 && args.only <= nr; args.only++) {
-        memset(set, 0, sizeof(*set));
-        ok = source_set_read(set, arena, path, source, bytes, &args, err);
-        if (ok && is_of_task(&set->in, task))
-            return true;
-    }
-    args.only = 0;
-    if (ok && nr > 1) {
-        memset(set, 0, sizeof(*set));
-        ok = source_set_read(set, arena, path, source, bytes, &args, err);
-    }
-    return ok;
-}
-
-static bool same_value(
-    const struct expr *a, const struct env *a_env, const struct expr *b, const struct env *b_env)
-{
-    struct err err;
-    int64_t x, y;
-
-    return expr_eval(a, a_env, &x, &err) && expr_eval(b, b_env, &y, &err) && x == y;
-}
-
-/* Are two views of an array written alike? */
-static bool same_view(const struct launch_arg *a, const struct launch_arg *b)
-{
-    if (a->kind == ARG_TENSOR_MAP)
-        return strcmp(a->tensor->written, b->tensor->written) == 0;
-    return a->kind != ARG_TEXTURE || strcmp(a->texture->written, b->texture->written) == 0;
-}
-
-/* Are the launches of the two plans the same at the timed sizes, down to the last argument? */
-static bool same_launches(struct arena *arena, const struct task *task, const struct plan *plan)
-{
-    const struct env old = plan_env(arena, &task->plan, &task->timed),
-                     new_ = plan_env(arena, plan, &task->timed);
-    bool same =
-        task->plan.nr_launches == plan->nr_launches && task->plan.nr_temps == plan->nr_temps;
-
-    for (unsigned i = 0; same && i < plan->nr_launches; i++) {
-        const struct launch *a = &task->plan.launches[i], *b = &plan->launches[i];
-
-        same = strcmp(a->kernel, b->kernel) == 0 && a->nr_args == b->nr_args &&
-               same_value(a->smem_bytes, &old, b->smem_bytes, &new_);
-        for (unsigned d = 0; same && d < 3; d++)
-            same = same_value(a->grid[d], &old, b->grid[d], &new_) &&
-                   same_value(a->block[d], &old, b->block[d], &new_) &&
-                   same_value(a->cluster[d], &old, b->cluster[d], &new_);
-        for (unsigned k = 0; same && k < a->nr_args; k++)
-            same = a->args[k].kind == b->args[k].kind && a->args[k].kind != ARG_STRUCT &&
-                   same_view(&a->args[k], &b->args[k]) &&
-                   (a->args[k].name == NULL || strcmp(a->args[k].name, b->args[k].name) == 0) &&
-                   (a->args[k].value == NULL) == (b->args[k].value == NULL) &&
-                   (a->args[k].value == NULL ||
-                       same_value(a->args[k].value, &old, b->args[k].value, &new_));
-    }
+    for (unsigned i = 0; same && i < task->plan.nr_launches; i++)
+        same = strcmp(spelling_dense(set->arena, set->resolver.ids[i]),
+                   spelling_dense(set->arena, task->plan.launches[i].kernel)) == 0;
     return same;
 }
 
-/* code: only device code is put back. */
-static bool make(struct patch *patch, struct patcher *p, bool code, const char *path,
-    const struct task *task, const char *best, size_t best_bytes, struct err *err)
+bool patcher_read(struct patcher *p, const char *path, const char *source, size_t bytes,
+    const struct intake_args *given, bool own, struct err *err)
 {
-    struct plan plan;
-    enum verdict verdict;
+    struct intake_args args = *given;
+    struct source_set *set = p->set;
+    unsigned nr = 1;
 
-    *patch = (struct patch){0};
-    p->plan = &plan;
-    if (!plan_parse(&plan, task, p->arena, best, best_bytes, &verdict, err))
-        return false;
-    for (unsigned i = 0; i < p->set->nr_files; i++)
-        p->edits[i].arena = p->arena;
-    char *heap = task_code(best, best_bytes);
+    for (args.only = 0; args.only <= nr; args.only++) {
+        memset(set, 0, sizeof(*set));
+        if (!source_set_read(set, p->arena, path, source, bytes, &args, err))
+            return false;
+        if (own ? launches_same(set, p->task) : is_of_task(&set->in, p->task))
+            return true;
+        nr = args.only ? nr : set->in.nr_launches;
+    }
+    memset(set, 0, sizeof(*set));
+    args.only = 0;
+    return source_set_read(set, p->arena, path, source, bytes, &args, err);
+}
+
+void patcher_write(struct patch *patch, struct patcher *p, bool code, const char *best)
+{
+    char *heap = task_code(best, strlen(best));
     const char *text = arena_strdup(p->arena, heap);
 
     free(heap);
+    *patch = (struct patch){0};
+    for (unsigned i = 0; i < p->set->nr_files; i++)
+        p->edits[i].arena = p->arena;
     if (!toks_lex(&p->toks, p->arena, text, strlen(text)))
-        return err_set(err, "%s: the winner has over %d tokens", path, TOKS_MAX);
+        patcher_refuse(p, "the winner has over %d tokens", TOKS_MAX);
     decls_read(&p->decls, p->arena, &p->toks);
-    if (code && !same_launches(p->arena, task, &plan))
-        patcher_refuse(p,
-            "it is launched in another way, and the text of %s does not say how the "
-            "program comes to its launch",
-            path);
-    else if (patch_code(p, text) && (code || patch_launches(p)))
+    if (!p->why && patch_code(p, text) && patch_launches(p, code))
         apply(patch, p);
     if (p->why != NULL)
         patch->nr_files = 0;
@@ -245,35 +191,35 @@ static bool make(struct patch *patch, struct patcher *p, bool code, const char *
     if (!p->note && (strstr(text, "wgmma.") || strstr(text, "setmaxnreg.")))
         patch->note = "the new kernel is for the H100 alone: compile it with -gencode "
                       "arch=compute_90a,code=sm_90a";
-    return true;
 }
 
-static struct patcher *patcher_create(struct arena *arena)
+struct patcher *patcher_create(struct arena *arena, const struct task *task)
 {
     struct patcher *p = arena_alloc(arena, sizeof(*p));
 
-    p->arena = arena;
-    p->set = arena_alloc(arena, sizeof(*p->set));
+    *p = (struct patcher){.arena = arena, .task = task, .set = arena_alloc(arena, sizeof(*p->set))};
     return p;
 }
 
 bool patch_make(struct patch *patch, struct arena *arena, const char *path, const char *source,
-    size_t bytes, const struct intake_args *args, const struct task *task, const char *best,
-    size_t best_bytes, struct err *err)
+    size_t bytes, const struct intake_args *args, const struct task *task, bool code,
+    const char *best, size_t best_bytes, struct err *err)
 {
-    struct patcher *p = patcher_create(arena);
+    struct patcher *p = patcher_create(arena, task);
+    struct task contract = {0};
+    struct plan plan;
+    enum verdict verdict;
 
-    return read_as_task(p->set, arena, path, source, bytes, args, task, err) &&
-           make(patch, p, false, path, task, best, best_bytes, err);
-}
-
-bool patch_make_code(struct patch *patch, struct arena *arena, const char *path, const char *source,
-    size_t bytes, const struct intake_args *args, const struct task *task, const char *best,
-    size_t best_bytes, struct err *err)
-{
-    struct patcher *p = patcher_create(arena);
-    struct intake_args all = *args;
-
-    return source_set_read(p->set, arena, path, source, bytes, &all, err) &&
-           make(patch, p, true, path, task, best, best_bytes, err);
+    p->plan = &plan;
+    if (!plan_parse(&plan, task, arena, best, best_bytes, &verdict, err) ||
+        !(code ? source_set_read(p->set, arena, path, source, bytes, args, err)
+               : patcher_read(p, path, source, bytes, args, false, err)))
+        return false;
+    if (!code) {
+        if (!read_contract(&contract, arena, &p->set->in, err))
+            return err_wrap(err, "the task's launch cannot be read again");
+        p->task = &contract;
+    }
+    patcher_write(patch, p, code, arena_strndup(arena, best, best_bytes));
+    return true;
 }

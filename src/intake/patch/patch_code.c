@@ -302,10 +302,7 @@ static const char *constants(struct code_merge *m)
     }
     if (out.len)
         str_add_char(&out, '\n');
-    const char *text = arena_strdup(arena, str_text(&out));
-
-    str_finish(&out);
-    return text;
+    return str_move(&out, arena);
 }
 
 static void flush_inserts(struct code_merge *m)

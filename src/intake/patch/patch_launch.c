@@ -132,7 +132,22 @@ static bool run_by_run(struct relaunch *l, const struct sites *s)
                                  patcher_where(l->p, run[nr - 1]->line)));
 }
 
-bool patch_launches(struct patcher *p)
+/* False: the file has other launches than the task, or a kernel is not in the code; p->why. */
+static bool are_there(struct relaunch *l)
+{
+    const struct source_set *set = l->p->set;
+    bool same = l->nr_old == set->in.nr_launches;
+
+    for (unsigned i = 0; same && i < l->nr_old; i++)
+        same =
+            l->old[i].kernel && strcmp(l->old[i].kernel->name, set->resolver.kernels[i]->name) == 0;
+    for (unsigned i = 0; i < l->nr_new; i++)
+        if (!l->new_[i].kernel)
+            return patcher_refuse(l->p, "%s is not in the code", l->new_[i].id);
+    return same || patcher_refuse(l->p, "the host code has other launches than the task");
+}
+
+bool patch_launches(struct patcher *p, bool code)
 {
     struct relaunch *l = arena_alloc(p->arena, sizeof(*l));
     struct sites s = {0};
@@ -141,12 +156,17 @@ bool patch_launches(struct patcher *p)
     l->p = p;
     if (!relaunch_read(l))
         return false;
-    same = l->nr_old == l->nr_new;
+    same = l->nr_old == l->nr_new && !l->nr_scratch;
     for (unsigned i = 0; same && i < l->nr_old; i++)
         same = relaunch_same(&l->old[i], &l->new_[i]);
-    bool ok = find_sites(l, &s, same && !l->nr_scratch) && others_are_safe(l, &s);
+    if (code)
+        return same || patcher_refuse(p,
+                           "it is launched in another way, and the text of %s does not say how the "
+                           "program comes to its launch",
+                           p->set->in.path);
+    bool ok = are_there(l) && find_sites(l, &s, same) && others_are_safe(l, &s);
 
-    if (ok && (!same || l->nr_scratch))
+    if (ok && !same)
         ok = l->nr_old == l->nr_new && !l->nr_scratch ? part_by_part(l, &s) : run_by_run(l, &s);
     if (ok && l->first_map) {
         const size_t at = patcher_before_declaration(p, p->set->toks.tok[l->first_map].at);

@@ -13,7 +13,7 @@ struct launch_words {
     unsigned nr_args;
     const struct launch_arg *said; /* the arguments, as the plan has them */
     const struct decls *decls;     /* where the kernel is declared */
-    const struct decl *kernel;
+    const struct decl *kernel;     /* NULL: it is not among them */
 };
 
 bool relaunch_is_clustered(const struct launch_words *w);
@@ -32,7 +32,6 @@ struct relaunch {
     struct scratch scratch[16];
     unsigned nr_scratch;
     struct scope_names scope;
-    const struct task *contract;
     unsigned first_map; /* the first token of the first launch that gets a tensor map; 0: none */
 };
 

@@ -5,6 +5,7 @@
 #include "base/edits.h"
 #include "core/task.h"
 #include "intake/gather/source_set.h"
+#include "intake/patch/patch.h"
 
 /* The pragmas of a file that says its task itself, while it is patched: see patch_own.c. */
 #define PATCH_KEPT "#pragma kept"
@@ -12,6 +13,7 @@
 struct patcher {
     struct arena *arena;
     struct source_set *set;
+    const struct task *task; /* its launches are those of the file */
     const struct plan *plan; /* of the winner */
     struct toks toks;        /* of the winner's code without pragmas */
     struct decls decls;
@@ -19,10 +21,17 @@ struct patcher {
     const char *why, *note;
 };
 
-/* The contract of a file as a task. In *whole, a number that the file does not say is 1024. False:
- * the contract lacks more than numbers; err says what. */
-bool patch_contract(struct task *task, struct arena *arena, const struct intake *in,
-    struct intake *whole, const char *path, struct err *err);
+/* Without a plan yet. */
+struct patcher *patcher_create(struct arena *arena, const struct task *task);
+
+/* Reads the file into p->set, with all its launches or with one alone (intake_args.only), as the
+ * task was made from it. own: the task is the file's own; the launches alone say which they are.
+ * Where nothing fits, all launches are read. False: err. */
+bool patcher_read(struct patcher *p, const char *path, const char *source, size_t bytes,
+    const struct intake_args *args, bool own, struct err *err);
+
+/* Patches the files that were read. best: the winner, whose plan p has. code: see patch_make. */
+void patcher_write(struct patch *patch, struct patcher *p, bool code, const char *best);
 
 /* Sets p->why, and returns false. */
 bool patcher_refuse(struct patcher *p, const char *format, ...)
@@ -46,8 +55,9 @@ size_t patcher_before_declaration(const struct patcher *p, size_t at);
 /* Puts the winner's device code in place of the user's. False: p->why. */
 bool patch_code(struct patcher *p, const char *code);
 
-/* Puts the winner's launches in place of the user's. False: p->why. */
-bool patch_launches(struct patcher *p);
+/* Puts the winner's launches in place of the user's. code: only device code may change, so that
+ * other launches are refused. False: p->why. */
+bool patch_launches(struct patcher *p, bool code);
 
 /* ---- what a contract's expressions are called at a place in host code ---- */
 
@@ -61,12 +71,14 @@ struct name_map {
 
 struct scope_names {
     struct patcher *p;
-    unsigned at; /* the token of the launch */
+    const struct plan *plan; /* whose tuning parameters are numbers */
+    unsigned at;             /* the token of the launch */
     struct name_map maps[SCOPE_NAMES_MAX];
     unsigned nr_maps;
     bool contract; /* expressions become text of the contract, not C++ */
 };
 
+/* Without names yet, for the winner's plan. */
 void scope_names_init(struct scope_names *scope, struct patcher *p, unsigned at);
 void scope_names_add(
     struct scope_names *scope, const char *text, const char *source, const char *type);

@@ -39,11 +39,11 @@ static const char *argument(struct relaunch *l, const struct launch_arg *arg)
     return value ? plain(l, value) : spelling_dense(l->p->arena, arg->name);
 }
 
-/* Reads a launch of a plan, whose kernel is among decls. False: p->why. */
+/* Reads a launch of scope.plan, whose kernel is among decls. False: p->why. */
 static bool read_launch(struct relaunch *l, struct launch_words *w, const struct launch *launch,
     const struct decls *decls)
 {
-    const struct plan *plan = l->p->plan;
+    const struct plan *plan = l->scope.plan;
     struct arena *arena = l->p->arena;
 
     w->id = launch->kernel;
@@ -65,12 +65,13 @@ static bool read_launch(struct relaunch *l, struct launch_words *w, const struct
         w->args[i] = argument(l, &launch->args[i]);
     w->decls = decls;
     w->kernel = kernel_of(decls, arena, w->id);
-    return w->kernel || patcher_refuse(l->p, "%s is not in the code", w->id);
+    return true;
 }
 
 static bool read_launches(struct relaunch *l, struct launch_words *words, unsigned *nr,
     const struct plan *plan, const struct decls *decls)
 {
+    l->scope.plan = plan;
     if (plan->nr_launches > INTAKE_MAX_LAUNCHES)
         return patcher_refuse(l->p, "there are too many launches");
     for (; *nr < plan->nr_launches; ++*nr)
@@ -81,7 +82,7 @@ static bool read_launches(struct relaunch *l, struct launch_words *words, unsign
 
 /* ---- scratch memory ---- */
 
-/* The scratch array is the user's own memory: the contract has it, with the same extents. */
+/* The scratch array is the user's own memory: the user's plan has it, with the same extents. */
 static bool is_users(const struct plan *plan, const struct task_array *temp)
 {
     for (unsigned i = 0; i < plan->nr_temps; i++) {
@@ -98,12 +99,11 @@ static bool is_users(const struct plan *plan, const struct task_array *temp)
     return false;
 }
 
-static void add_scratch(
-    struct relaunch *l, const struct plan *contract, const struct task_array *temp)
+static void add_scratch(struct relaunch *l, const struct plan *users, const struct task_array *temp)
 {
     const char *variable = temp->name, *type = spelling_c_type(elem_name(temp->elem));
 
-    if (is_users(contract, temp) || l->nr_scratch == ARRAY_SIZE(l->scratch))
+    if (is_users(users, temp) || l->nr_scratch == ARRAY_SIZE(l->scratch))
         return;
     while (strstr(l->p->set->text, variable))
         variable = arena_printf(l->p->arena, "%s_", variable);
@@ -114,21 +114,14 @@ static void add_scratch(
 bool relaunch_read(struct relaunch *l)
 {
     struct patcher *p = l->p;
-    const struct intake *in = &p->set->in;
-    struct intake whole;
-    struct task *contract = arena_alloc(p->arena, sizeof(*contract));
-    struct err err;
 
-    l->contract = contract;
     scope_names_init(&l->scope, p, 0);
     l->scope.contract = true;
-    if (!patch_contract(contract, p->arena, in, &whole, in->path, &err))
-        return patcher_refuse(p, "the task's launch cannot be read again: %s", err.text);
-    if (!read_launches(l, l->old, &l->nr_old, &contract->plan, &p->set->decls) ||
+    if (!read_launches(l, l->old, &l->nr_old, &p->task->plan, &p->set->decls) ||
         !read_launches(l, l->new_, &l->nr_new, p->plan, &p->decls))
         return false;
     for (unsigned i = 0; i < p->plan->nr_temps; i++)
-        add_scratch(l, &contract->plan, &p->plan->temps[i]);
+        add_scratch(l, &p->task->plan, &p->plan->temps[i]);
     return true;
 }
 

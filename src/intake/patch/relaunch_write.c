@@ -48,10 +48,9 @@ static const char *param_type(struct arena *arena, const struct launch_words *w,
             str_add_char(&type, ' ');
         str_add(&type, t->text);
     }
-    const char *text = open || !type.len ? NULL : arena_strdup(arena, str_text(&type));
+    const char *text = str_move(&type, arena);
 
-    str_finish(&type);
-    return text;
+    return open || !*text ? NULL : text;
 }
 
 /* The type without const, for a comparison. */
@@ -103,18 +102,11 @@ static void add_maps(
     struct str test = {0};
 
     for (unsigned i = 0; *ok && i < w->nr_args; i++) {
-        const struct task_array *array = NULL;
-        const struct name_map *pointer =
-            is_map(w, i) ? scope_names_find(&l->scope, w->said[i].name) : NULL;
-
         if (!is_map(w, i))
             continue;
-        for (unsigned a = 0; a < l->contract->nr_arrays; a++)
-            if (strcmp(l->contract->arrays[a].name, w->said[i].name) == 0)
-                array = &l->contract->arrays[a];
-        for (unsigned a = 0; a < l->p->plan->nr_temps && !array; a++)
-            if (strcmp(l->p->plan->temps[a].name, w->said[i].name) == 0)
-                array = &l->p->plan->temps[a];
+        const struct task_array *array = task_find_array(l->p->task, l->p->plan, w->said[i].name);
+        const struct name_map *pointer = scope_names_find(&l->scope, w->said[i].name);
+
         *ok = array && pointer;
         if (!*ok) {
             patcher_refuse(l->p,
@@ -253,10 +245,7 @@ static const char *id_text(
             &out, "%s%s", t ? ", " : "", same ? range_source(l, site->template_args[t]) : text);
     }
     str_add_char(&out, '>');
-    const char *text = arena_strdup(arena, str_text(&out));
-
-    str_finish(&out);
-    return text;
+    return str_move(&out, arena);
 }
 
 /* ---- part by part ---- */

@@ -26,6 +26,7 @@ const char *spelling_dense(struct arena *arena, const char *text)
 void scope_names_init(struct scope_names *scope, struct patcher *p, unsigned at)
 {
     scope->p = p;
+    scope->plan = p->plan;
     scope->at = at;
     scope->nr_maps = 0;
     scope->contract = false;
@@ -200,10 +201,9 @@ static const char *size_source(struct scope_names *scope, const char *size)
 /* The number of an expression that has only numbers and tuning parameters; else NULL. */
 static const char *folded(struct scope_names *scope, const char *text)
 {
-    const struct plan *plan = scope->p->plan;
     struct arena *arena = scope->p->arena;
     struct shape none = {0};
-    struct env env = plan_env(arena, plan, &none);
+    struct env env = plan_env(arena, scope->plan, &none);
     struct err ignored = {0};
     const struct expr *e = expr_parse(arena, text, strlen(text), &ignored);
     int64_t value;

@@ -430,6 +430,21 @@ const char *toks_text(const struct toks *toks, struct arena *arena, unsigned fro
     return text;
 }
 
+const char *tok_range_text(struct tok_range range, struct arena *arena)
+{
+    return toks_text(range.toks, arena, range.from, range.to);
+}
+
+bool tok_range_same(struct tok_range a, struct tok_range b)
+{
+    if (a.to - a.from != b.to - b.from)
+        return false;
+    while (a.from < a.to)
+        if (strcmp(a.toks->tok[a.from++].text, b.toks->tok[b.from++].text) != 0)
+            return false;
+    return true;
+}
+
 static bool is_left_out(const struct toks *toks, unsigned i)
 {
     return toks->tok[i].kind == TOK_DIRECTIVE || (toks->left_out && toks->left_out[i]);

@@ -61,6 +61,9 @@ struct tok_range { /* tokens [from, to) */
     unsigned from, to;
 };
 
+const char *tok_range_text(struct tok_range range, struct arena *arena); /* as toks_text */
+bool tok_range_same(struct tok_range a, struct tok_range b);             /* token by token */
+
 /* A range split at its outermost commas. Parts lack the directives at their ends. Returns how many
  * there are, at most max. */
 unsigned tok_range_split(struct tok_range range, struct tok_range *parts, unsigned max);
