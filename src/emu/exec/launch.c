@@ -138,6 +138,11 @@ void launch_interrupt(void)
     atomic_store(&interrupted, true);
 }
 
+void launch_go_on(void)
+{
+    atomic_store(&interrupted, false);
+}
+
 bool launch_interrupted(void)
 {
     return atomic_load_explicit(&interrupted, memory_order_relaxed);
