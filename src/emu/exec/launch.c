@@ -362,7 +362,6 @@ static void worker_init(struct block_worker *k, struct exec *x)
         k->warps[i].index = i;
         k->warps[i].file = k->files + (size_t)i * p->file_bytes;
         k->warps[i].local = k->locals + (size_t)i * WARP_LANES * p->local_bytes;
-        memset(k->warps[i].file, 0, p->file_bytes);
         fill_constants(x, k->warps[i].file);
         fill_specials(k, i, true);
     }
