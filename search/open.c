@@ -258,6 +258,37 @@ void search_opened(struct search *search, int64_t number)
     }
 }
 
+void search_shut(struct search *search, int64_t number)
+{
+    search->nodes[number].state = NODE_FAILED;
+    search_judge(search, number);
+}
+
+/* Nodes whose partner the node can be no longer look for another. */
+static void part(struct search *search, int64_t number)
+{
+    for (int64_t i = 0; i < (int64_t)search->nr_nodes; i++) {
+        struct search_node *node = &search->nodes[i];
+
+        if (node->partner != number || search_may_pair(search, number, i)) {
+            continue;
+        }
+        node->partner = 0;
+        node->partner = some_partner(search, i);
+        if (node->partner == 0 && is_flagged(node, SEARCH_PAIR)) {
+            append(&search->lonely, i);
+        }
+        search_judge(search, i);
+    }
+}
+
+void search_reopened(struct search *search, int64_t number)
+{
+    part(search, number);
+    search_judge(search, number);
+    judge_armed(search);
+}
+
 bool search_anything_open(struct search *search)
 {
     const bool relaxed = search->nr_strictly[search->wanted] == 0;

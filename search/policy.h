@@ -121,7 +121,8 @@ struct policy {
     /* Chooses an untried move (index into untried) that may be tried, of a node that grows. Only
      * called when there is one. */
     void (*choose)(struct search *search, int64_t *node, unsigned *move);
-    /* The node was told, and came out right. NULL: the policy needs not know. */
+    /* The node was told, and came out right. NULL: the policy needs not know. After a revision it
+     * is told all nodes anew. */
     void (*told)(struct search *search, int64_t node);
 };
 
@@ -158,6 +159,10 @@ unsigned search_next(const struct search *search, const struct search_node *node
 void search_judge(struct search *search, int64_t node);
 /* The node has just come out right, and search->best is up to date. */
 void search_opened(struct search *search, int64_t node);
+/* The node's state or reward is about to be another: it leaves all heaps. */
+void search_shut(struct search *search, int64_t node);
+/* ... and is another now; search->best is up to date. */
+void search_reopened(struct search *search, int64_t node);
 /* Before a choice, in the view that counts: dominated nodes take part only when nothing else is
  * left. False: nothing is. */
 bool search_anything_open(struct search *search);

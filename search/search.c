@@ -223,6 +223,13 @@ static void record_best(struct search *search, int64_t number)
     search->best_after[search->nr_best_after++] = nodes[search->best].reward;
 }
 
+static void add_value(struct search_node *node, double reward)
+{
+    node->best = node->nr_values == 0 || reward > node->best ? reward : node->best;
+    node->sum += reward;
+    node->nr_values++;
+}
+
 /* The outcome of a node goes up to the root. A failure counts as a visit and has no value. */
 static void back_up(struct search *search, int64_t number, bool ok, double reward)
 {
@@ -233,11 +240,14 @@ static void back_up(struct search *search, int64_t number, bool ok, double rewar
         node->pending--;
         node->visits++;
         if (ok) {
-            node->best = node->nr_values == 0 || reward > node->best ? reward : node->best;
-            node->sum += reward;
-            node->nr_values++;
+            add_value(node, reward);
         }
     }
+}
+
+static double clipped(double reward)
+{
+    return fmin(fmax(reward, REWARD_MIN), REWARD_MAX);
 }
 
 static void settle(struct search *search, int64_t number, const struct search_outcome *outcome)
@@ -248,7 +258,7 @@ static void settle(struct search *search, int64_t number, const struct search_ou
 
     if (ok) {
         node->state = NODE_OK;
-        node->reward = fmin(fmax(outcome->reward, REWARD_MIN), REWARD_MAX);
+        node->reward = clipped(outcome->reward);
         take_moves(search, number, outcome);
     } else {
         node->state = NODE_FAILED;
@@ -281,6 +291,58 @@ void search_add_root(struct search *search, const struct search_outcome *outcome
     if (search->nr_nodes == 0) {
         settle(search, add_node(search, -1, &(struct search_move){.prior = 1}), outcome);
     }
+}
+
+/* Of all subtrees, and what the policy knows. */
+static void count_anew(struct search *search)
+{
+    search->best = -1;
+    search->nr_best_after = 0;
+    search->nr_layers = 0;
+    memset(&search->ranks, 0, sizeof(search->ranks));
+    for (size_t i = 0; i < search->nr_nodes; i++) {
+        search->nodes[i].sum = 0;
+        search->nodes[i].best = 0;
+        search->nodes[i].nr_values = 0;
+    }
+    for (size_t i = 0; i < search->nr_nodes; i++) {
+        const struct search_node *told = &search->nodes[i];
+
+        if (told->state != NODE_OK) {
+            continue;
+        }
+        for (int64_t n = (int64_t)i; n >= 0; n = search->nodes[n].parent) {
+            add_value(&search->nodes[n], told->reward);
+        }
+        if (search->best < 0 || told->reward > search->nodes[search->best].reward) {
+            search->best = (int64_t)i;
+        }
+        if (search->policy->told) {
+            search->policy->told(search, (int64_t)i);
+        }
+    }
+}
+
+void search_revise(struct search *search, int64_t number, bool ok, double reward)
+{
+    if (number <= 0 || (size_t)number >= search->nr_nodes ||
+        search->nodes[number].state != NODE_OK) {
+        return;
+    }
+    struct search_node *node = &search->nodes[number], *parent = &search->nodes[node->parent];
+
+    search_shut(search, number);
+    if (ok) {
+        node->state = NODE_OK;
+        node->reward = clipped(reward);
+    } else {
+        parent->nr_ok--;
+        parent->nr_failed++;
+    }
+    search_kind_told(search, node->kind, ok, ok ? node->reward - parent->reward : 0);
+    count_anew(search);
+    search_reopened(search, number);
+    search_judge(search, node->parent);
 }
 
 /* Takes the move out of those that the node offers; the others keep their order. */

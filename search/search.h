@@ -99,6 +99,12 @@ bool search_follow(struct search *search, int64_t parent, const struct search_mo
 void search_tell(
     struct search *search, const struct search_pick *pick, const struct search_outcome *outcome);
 
+/* The outcome of a node that was told as a success turns out to be another: a failure, or another
+ * reward. The moves that the node offers stay; of a failed one they are not tried any more. What
+ * was learned from the old outcome of kinds of moves and arms stays as well, and the new one is
+ * learned besides. search_converged begins anew. */
+void search_revise(struct search *search, int64_t node, bool ok, double reward);
+
 /* The best node that came another way: neither above nor below `node`, better than the original,
  * and no slower than a quarter of the node's speed. One from another child of the root is
  * preferred. -1: there is none. */

@@ -262,6 +262,11 @@ void proc_interrupt(void)
     atomic_store(&interrupted, true);
 }
 
+void proc_go_on(void)
+{
+    atomic_store(&interrupted, false);
+}
+
 const atomic_bool *proc_interrupted(void)
 {
     return &interrupted;

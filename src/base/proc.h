@@ -70,6 +70,7 @@ extern const char proc_unsafe_text[];
  * and those to come, and of calls of fork servers. Fine in a signal handler. */
 void proc_interrupt(void);
 const atomic_bool *proc_interrupted(void);
+void proc_go_on(void); /* children to come run as before; not in a signal handler */
 
 /* Runs body(fd, input) in a forked child. The value that body returns is the child's exit code; the
  * bytes that body writes to fd become `output`; its stdout and stderr become `errors`. The body

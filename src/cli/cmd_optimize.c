@@ -48,6 +48,14 @@ static void watch_done(
     progress_done(&((struct watcher *)base)->progress, &state, c);
 }
 
+static void watch_revised(
+    struct loop_watcher *base, const struct session *s, const struct candidate *c)
+{
+    const struct progress_state state = state_of(s);
+
+    progress_revised(&((struct watcher *)base)->progress, &state, c);
+}
+
 /* ---- a run ---- */
 
 /* The parts of a run, opened in this order. */
@@ -116,6 +124,8 @@ static bool finish(struct search_parts *p, const char *why, struct err *err)
         .nr_evaluated = result.state.nr_evaluated,
         .nr_fill = result.state.nr_fill,
         .nr_ok = result.state.nr_ok,
+        .nr_fallen = result.state.nr_fallen,
+        .unsettled = result.state.unsettled,
         .nr_reused = result.state.nr_reused,
         .verdicts = result.state.verdicts,
         .recalled = result.state.recalled,
@@ -172,7 +182,7 @@ static bool show_prompt(struct search_parts *p, struct err *err)
 
 static bool search(struct search_parts *p, struct err *err)
 {
-    struct watcher watcher = {.base = {watch_trying, watch_done}};
+    struct watcher watcher = {.base = {watch_trying, watch_done, watch_revised}};
     const char *why;
     bool ok;
 

@@ -63,7 +63,7 @@ struct check_result {
     const char *worst_array;
     uint64_t worst_index;
     bool nondeterministic_allowed; /* float atomics explain the differences seen */
-    bool timed; /* outputs at the timed sizes are compared, or the note says why not; not stored */
+    bool timed;       /* outputs at the timed sizes are compared, or the note says why not */
     const char *note; /* what was checked and how, one line */
 };
 

@@ -288,3 +288,8 @@ void device_interrupt(void)
 {
     device_emu_interrupt();
 }
+
+void device_go_on(void)
+{
+    device_emu_go_on();
+}

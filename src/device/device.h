@@ -203,6 +203,7 @@ bool device_measure(struct device *device, struct device_module *module,
 /* Ends what runs on the emulator in this process, now and later: such calls give false, with the
  * error "interrupted". Fine in a signal handler. */
 void device_interrupt(void);
+void device_go_on(void); /* calls to come work as before; not in a signal handler */
 
 /* Puts arguments at a kernel's parameter offsets, for all backends. False, with verdict
  * launch_failed: the number of arguments is wrong, or one does not fit its parameter (a pointer in

@@ -593,3 +593,8 @@ void device_emu_interrupt(void)
 {
     emu_interrupt();
 }
+
+void device_emu_go_on(void)
+{
+    emu_go_on();
+}

@@ -7,5 +7,6 @@
 struct device *device_emu_create(const struct chip *chip, unsigned nr_threads, struct err *err);
 
 void device_emu_interrupt(void); /* see device_interrupt */
+void device_emu_go_on(void);
 
 #endif

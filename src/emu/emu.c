@@ -473,3 +473,8 @@ void emu_interrupt(void)
 {
     launch_interrupt();
 }
+
+void emu_go_on(void)
+{
+    launch_go_on();
+}

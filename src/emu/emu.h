@@ -252,5 +252,6 @@ void emu_model_destroy(struct emu_model *model);
 /* Ends all launches of this process, those that run and those to come, within some milliseconds:
  * emu_launch gives false, "interrupted". Fine in a signal handler. */
 void emu_interrupt(void);
+void emu_go_on(void); /* launches to come run as before; not in a signal handler */
 
 #endif

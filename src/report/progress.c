@@ -70,7 +70,7 @@ void progress_trying(
         return;
     p->last_ns = now;
     add_count(&line, p, state->nr_evaluated);
-    str_addf(&line, "best %.2fx %s", state->best_speedup,
+    str_addf(&line, "fastest so far %.2fx %s", state->best_speedup,
         state->from == PROV_MEASURED ? "" : "(modelled) ");
     if (state->nr_failed)
         str_addf(&line, "| %llu failed ", (unsigned long long)state->nr_failed);
@@ -82,6 +82,35 @@ void progress_trying(
     fflush(p->out);
     p->dirty = true;
     str_finish(&line);
+}
+
+static void print(struct progress *p, struct str *line)
+{
+    wipe(p);
+    fprintf(p->out, "%s\n", str_text(line));
+    fflush(p->out);
+    str_finish(line);
+}
+
+void progress_revised(
+    struct progress *p, const struct progress_state *state, const struct candidate *c)
+{
+    struct str line = {0};
+
+    p->best_shown = state->best_speedup;
+    if (p->quiet)
+        return;
+    add_count(&line, p, state->nr_evaluated);
+    str_addf(&line, "node %lld led, and is ", (long long)c->node);
+    if (c->verdict == VERDICT_OK)
+        str_addf(
+            &line, "%.2fx %s where all blocks run", c->speedup, report_speedup_word(state->from));
+    else
+        str_addf(&line, "%s at the timed size", verdict_name(c->verdict));
+    str_addf(&line, "; node %lld leads: %.2fx", (long long)state->best, state->best_speedup);
+    if (c->verdict != VERDICT_OK && c->verdict_text)
+        str_addf(&line, "\n        %s", c->verdict_text);
+    print(p, &line);
 }
 
 void progress_done(
@@ -109,11 +138,8 @@ void progress_done(
     add_what(&line, c);
     if (c->verdict != VERDICT_OK && c->verdict_text)
         str_addf(&line, "\n        %s", c->verdict_text);
-    wipe(p);
-    fprintf(p->out, "%s\n", str_text(&line));
-    fflush(p->out);
+    print(p, &line);
     p->best_shown = better ? state->best_speedup : p->best_shown;
-    str_finish(&line);
 }
 
 void progress_finish(struct progress *p)

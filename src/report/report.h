@@ -32,6 +32,8 @@ struct report_run {
     const char *tree_hash;   /* of the store, for comparing runs */
     double elapsed_s;
     uint64_t nr_nodes, nr_evaluated, nr_ok;
+    uint64_t nr_fallen;              /* nodes that led, and turned out wrong at the timed sizes */
+    int64_t unsettled;               /* a faster node that was not compared there; 0: none */
     uint64_t nr_fill;                /* evaluated beside the budget, while models were asked */
     uint64_t nr_reused;              /* nodes taken over from earlier runs, the original included */
     const uint64_t *verdicts;        /* [NR_VERDICTS] */
@@ -147,6 +149,9 @@ void progress_init(struct progress *p, FILE *out, bool quiet, bool verbose, uint
 void progress_trying(
     struct progress *p, const struct progress_state *state, const struct candidate *c);
 void progress_done(
+    struct progress *p, const struct progress_state *state, const struct candidate *c);
+/* A node that led has another verdict, or another time, since the timed sizes were compared. */
+void progress_revised(
     struct progress *p, const struct progress_state *state, const struct candidate *c);
 void progress_finish(struct progress *p); /* leaves the cursor on a fresh line */
 

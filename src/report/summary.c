@@ -286,9 +286,19 @@ static void add_counts(struct str *out, const struct report_run *run)
     report_counts(&text, run->nr_evaluated, run->nr_fill, run->verdicts, run->recalled);
     if (run->nr_reused > 0)
         str_addf(&text, "; %llu taken over from earlier runs", (unsigned long long)run->nr_reused);
+    if (run->nr_fallen > 0)
+        str_addf(&text, "; %llu led until the timed size showed that they are wrong",
+            (unsigned long long)run->nr_fallen);
     str_addf(&text, "; %.1f s, policy %s, seed %llu, stopped by: %s", run->elapsed_s,
         run->run->policy, (unsigned long long)run->run->seed, run->why);
     add_lines(out, run, "", &text);
+    if (run->unsettled > 0) {
+        str_addf(&text,
+            "Node %lld is faster, and was not compared at the timed size before the run ended; the "
+            "same command with --resume does that.",
+            (long long)run->unsettled);
+        add_lines(out, run, "", &text);
+    }
     if (run->spent && run->spent->nr_calls > 0) {
         report_spent(&text, run->spent, run->path[run->nr_path - 1].speedup);
         add_lines(out, run, "", &text);

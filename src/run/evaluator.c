@@ -123,12 +123,6 @@ void evaluator_set_original(
         station_original(&e->slots[i].station, original, reference);
 }
 
-void evaluator_set_fastest(struct evaluator *e, double time_ns)
-{
-    for (unsigned i = 0; i < e->nr; i++)
-        e->slots[i].station.fastest_ns = time_ns;
-}
-
 /* ---- work ---- */
 
 bool evaluator_idle(const struct evaluator *e)
@@ -192,6 +186,11 @@ bool evaluator_run(struct evaluator *e, struct candidate *c, struct err *err)
     while (ok && !done)
         ok = evaluator_wait(e, c, 1000, &done, err);
     return ok;
+}
+
+bool evaluator_confirm(struct evaluator *e, struct candidate *c, struct err *err)
+{
+    return station_confirm(&e->slots[0].station, c, err);
 }
 
 void evaluator_drain(struct evaluator *e)

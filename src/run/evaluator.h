@@ -29,15 +29,15 @@ void evaluator_destroy(struct evaluator *e); /* waits for candidates under way; 
 void evaluator_set_original(
     struct evaluator *e, const struct candidate *original, const struct compilation *reference);
 
-/* A resumed run goes on with its fastest variant, whose time this is. */
-void evaluator_set_fastest(struct evaluator *e, double time_ns);
-
 bool evaluator_idle(const struct evaluator *e); /* one more candidate may be begun */
 void evaluator_begin(struct evaluator *e, struct candidate *c);
 bool evaluator_wait(
     struct evaluator *e, const struct candidate *c, double timeout_ms, bool *done, struct err *err);
 /* Begin the candidate, and wait until the candidate is done. */
 bool evaluator_run(struct evaluator *e, struct candidate *c, struct err *err);
+/* Calls station_confirm, on this thread: only where there is one device, which has no thread of its
+ * own. */
+bool evaluator_confirm(struct evaluator *e, struct candidate *c, struct err *err);
 /* Wait for all candidates under way, and forget their results. */
 void evaluator_drain(struct evaluator *e);
 

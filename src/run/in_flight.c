@@ -169,6 +169,19 @@ static bool ask(struct session *s, enum pick_kind kind, bool *asked, struct err 
            in_flight_begin(s, &pick, err);
 }
 
+bool in_flight_note(struct session *s, struct err *err)
+{
+    bool ok = true;
+
+    for (unsigned i = 0; ok && i < PROPOSE_MAX_IN_FLIGHT; i++) {
+        const struct trial *t = &s->in_flight.trials[i];
+        const struct store_pick in_turn = {.nr_told = t->pick.node - 1};
+
+        ok = t->state == TRIAL_FREE || store_add_pick(s->store, t->pick.node, &in_turn, err);
+    }
+    return ok;
+}
+
 const char *in_flight_limit(const struct session *s)
 {
     const struct session_options *o = s->options;

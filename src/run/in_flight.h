@@ -47,6 +47,8 @@ const char *in_flight_limit(const struct session *s);
  * answer is taken when these are told, and not before: so the tree depends on the order in which
  * answers come, and not on when they come. */
 bool in_flight_fill(struct session *s, struct err *err);
+/* Puts the order of the picks under way on record, where it is not: for a revision between them. */
+bool in_flight_note(struct session *s, struct err *err);
 /* A node was told: what is left until the next answer. */
 void in_flight_told(struct session *s, const struct candidate *c);
 /* Begin a pick: its parent is loaded and its proposer asked. */

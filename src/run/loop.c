@@ -8,6 +8,7 @@
 #include "run/loop.h"
 
 #include "base/proc.h"
+#include "device/device.h"
 #include "run/session_parts.h"
 
 #include <math.h>
@@ -95,18 +96,12 @@ static bool store(struct session *s, struct trial *trial, struct err *err)
 
 /* ---- once round ---- */
 
-/* On the thread of a device, beside those of other devices. */
+/* On the thread of a device, beside those of other devices. On a card the timed sizes are compared
+ * at once, on the emulator where a variant leads (run/lead.h). */
 bool loop_check_and_profile(struct station *station, struct candidate *c, struct err *err)
 {
-    return check(station, c, err) && profile(station, c, err) && station_confirm(station, c, err);
-}
-
-/* Are all results of a device known? What a file of evaluations holds was perhaps no best there,
- * and was not compared at the timed sizes. */
-static bool is_done(const struct session *s, const struct candidate *c)
-{
-    return candidate_evaluated(c) &&
-           !(c->reused && c->verdict == VERDICT_OK && c->speedup > s->state.best_speedup);
+    return check(station, c, err) && profile(station, c, err) &&
+           (station->device->ops->time_from == PROV_MODELLED || station_confirm(station, c, err));
 }
 
 /* Compile the proposed variants, in turn, and hand them to the devices. A variant that needs no
@@ -125,7 +120,7 @@ static bool begin(struct session *s, struct loop_watcher *watcher, struct err *e
         if (wait)
             return true;
         s->in_flight.nr_taken++;
-        trial->state = is_done(s, &trial->c) ? TRIAL_DONE : TRIAL_UNDER_WAY;
+        trial->state = candidate_evaluated(&trial->c) ? TRIAL_DONE : TRIAL_UNDER_WAY;
         if (trial->state == TRIAL_DONE)
             return true;
         evaluator_begin(s->evaluator, &trial->c);
@@ -151,7 +146,8 @@ static bool end(struct session *s, struct loop_watcher *watcher, struct err *err
             return true;
         trial->state = TRIAL_DONE;
     }
-    if (!explain(s, &trial->c, err) || !in_flight_repair(s, trial, &again, err))
+    if (!lead_compare_at_once(s, &trial->c, err) || !explain(s, &trial->c, err) ||
+        !in_flight_repair(s, trial, &again, err))
         return false;
     if (again)
         return true;
@@ -186,24 +182,48 @@ static const char *reason_to_stop(const struct session *s)
 
 static bool turn(struct session *s, struct loop_watcher *watcher, const char **why, struct err *err)
 {
-    bool any = true;
+    bool any = true, changed;
 
-    while (any && !(*why = reason_to_stop(s)))
-        if (!propose(s, &any, err) || (any && (!begin(s, watcher, err) || !end(s, watcher, err)))) {
-            /* The device was interrupted, too: what was under way is forgotten. */
-            *why = "interrupted";
+    for (;;) {
+        *why = any ? reason_to_stop(s) : "exhausted";
+        if (interrupted)
+            return true;
+        if ((*why || lead_is_due(s)) && !lead_settle(s, watcher, &changed, err))
             return interrupted;
+        if (*why && !changed)
+            return true;
+        if (*why) { /* the reason may hold no longer */
+            any = true;
+            continue;
         }
-    if (!any)
-        *why = "exhausted";
-    return true;
+        if (!propose(s, &any, err) || (any && (!begin(s, watcher, err) || !end(s, watcher, err))))
+            return interrupted; /* the device, too: what was under way is forgotten */
+    }
+}
+
+/* What was interrupted works again, for the last comparison; a second signal ends the process. */
+static bool settle_after_interrupt(struct session *s, struct loop_watcher *watcher, struct err *err)
+{
+    bool changed;
+    struct err why;
+
+    proc_go_on();
+    device_go_on();
+    return lead_settle(s, watcher, &changed, &why) || lead_fall_back(s, err);
 }
 
 bool loop_run(struct session *s, struct loop_watcher *watcher, const char **why, struct err *err)
 {
-    const bool ok = turn(s, watcher, why, err);
+    bool ok = turn(s, watcher, why, err);
+    struct err ignored;
 
     evaluator_drain(s->evaluator);
+    if (ok && interrupted) {
+        *why = "interrupted";
+        ok = settle_after_interrupt(s, watcher, err);
+    }
+    if (!ok)
+        lead_fall_back(s, &ignored);
     return ok && propose_abandon(s->propose, err) && session_remember(s, err) &&
            store_end_run(s->store, *why, s->state.best, err);
 }

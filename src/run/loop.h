@@ -7,11 +7,14 @@
 
 #include <stdbool.h>
 
-/* Called when a node is about to be tried (verdict not yet known) and when the node is done. */
+/* Called when a node is about to be tried (verdict not yet known), when the node is done, and when
+ * the comparison at the timed sizes gave a node that led another outcome. */
 struct loop_watcher {
     void (*trying)(
         struct loop_watcher *watcher, const struct session *s, const struct candidate *c);
     void (*done)(struct loop_watcher *watcher, const struct session *s, const struct candidate *c);
+    void (*revised)(
+        struct loop_watcher *watcher, const struct session *s, const struct candidate *c);
 };
 
 /* Runs to a stop; *why names it ("budget", "tokens", "cost", "converged", "roofline",

@@ -11,7 +11,8 @@ static bool strange_tree(int64_t node, struct err *err)
 }
 
 /* Tell a stored node again. The search must have asked for this node. */
-static bool retell(struct session *s, int64_t node, const struct search_pick *pick, struct err *err)
+static bool retell(struct session *s, const struct store_order *order, int64_t node,
+    const struct search_pick *pick, struct err *err)
 {
     struct arena *arena = s->in_flight.trials[0].arena;
     struct candidate c, parent;
@@ -24,6 +25,7 @@ static bool retell(struct session *s, int64_t node, const struct search_pick *pi
     if (!found || pick->node != node || pick->parent != c.parent ||
         pick->move != moves_id(&c.option))
         return strange_tree(node, err);
+    lead_before(order, &c);
     session_tell(s, pick, &c);
     s->state.nr_evaluated += candidate_nr_repairs(&c);
     session_candidate(s, arena, &parent, c.parent, -1, (struct option){.action = ACTION_NONE});
@@ -34,28 +36,47 @@ static bool retell(struct session *s, int64_t node, const struct search_pick *pi
     return true;
 }
 
+/* Revisions that were made when so many nodes had been told, and asked. */
+static bool revise(struct session *s, const struct store_order *order, size_t *nr, int64_t nr_told,
+    int64_t nr_asked, struct err *err)
+{
+    bool ok = true;
+
+    for (; ok && *nr < order->nr_revisions && order->revisions[*nr].nr_told <= nr_told &&
+           order->revisions[*nr].nr_asked <= nr_asked;
+         ++*nr)
+        ok = lead_retell(s, &order->revisions[*nr], err);
+    return ok;
+}
+
 bool session_replay(struct session *s, struct err *err)
 {
     struct store_order order;
     struct search_pick *picks;
     int64_t nr_asked = 0;
+    size_t nr_revised = 0;
     bool ok = true;
 
     if (!store_load_order(s->store, s->arena, &order, err))
         return false;
     picks = arena_array(s->arena, (size_t)order.nr_asked + 1, sizeof(*picks));
     for (int64_t told = 0; ok && told <= order.nr_told; told++) {
-        for (; nr_asked < order.nr_asked && order.asked[nr_asked].nr_told <= told; nr_asked++)
+        ok = revise(s, &order, &nr_revised, told, nr_asked, err);
+        for (; ok && nr_asked < order.nr_asked && order.asked[nr_asked].nr_told <= told;
+             ok = revise(s, &order, &nr_revised, told, ++nr_asked, err))
             if (!in_flight_ask_again(s, &order.asked[nr_asked], &picks[nr_asked]))
                 return strange_tree(nr_asked + 1, err);
+        if (!ok)
+            return false;
         if (told == order.nr_told)
             break;
         const int64_t node = order.told[told];
         if (node < 1 || node > nr_asked)
             return strange_tree(node, err);
-        ok = retell(s, node, &picks[node - 1], err);
+        ok = retell(s, &order, node, &picks[node - 1], err);
         picks[node - 1].node = 0; /* done */
     }
+    ok = ok && (nr_revised == 0 || lead_find(s, err));
     for (int64_t i = 0; ok && i < nr_asked; i++)
         ok = picks[i].node == 0 || in_flight_begin(s, &picks[i], err);
     return ok;

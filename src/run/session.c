@@ -76,10 +76,8 @@ void session_tell(struct session *s, const struct search_pick *pick, const struc
     s->state.verdicts[c->verdict]++;
     s->state.recalled[c->verdict] += c->recalled;
     if (outcome.ok && objective_take(s->options->objective, &s->standing, &c->profile, c->speedup,
-                          is_surely_faster(c))) {
-        s->state.best_speedup = c->speedup;
-        s->state.best = c->node;
-    }
+                          is_surely_faster(c)))
+        lead_taken(s, c);
 }
 
 double session_gain(const struct candidate *parent, const struct candidate *c)
@@ -400,15 +398,6 @@ static const char *lock_path(struct session *s)
     return arena_printf(s->arena, "%s-lock", s->db_path);
 }
 
-static bool go_on(struct session *s, struct err *err)
-{
-    if (!session_replay(s, err))
-        return false;
-    if (s->state.best_speedup > 1)
-        evaluator_set_fastest(s->evaluator, s->root.profile.time_ns / s->state.best_speedup);
-    return true;
-}
-
 static bool open_session(struct session *s, struct err *err)
 {
     const struct session_options *o = s->options;
@@ -425,7 +414,7 @@ static bool open_session(struct session *s, struct err *err)
     return open_parts(s, err) && open_run(s, &resumed, err) &&
            (!resumed || store_nr_nodes(s->store, &nr_stored, err)) && open_memory(s, err) &&
            open_reuse(s, err) && steering_open(s, err) && measure_original(s, nr_stored > 0, err) &&
-           plant(s, err) && (nr_stored == 0 || go_on(s, err));
+           plant(s, err) && (nr_stored == 0 || session_replay(s, err));
 }
 
 struct session *session_open(const struct session_options *options, struct workbench *bench,

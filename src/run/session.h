@@ -76,8 +76,12 @@ struct session_state {
     uint64_t nr_ok, nr_reused;
     uint64_t verdicts[NR_VERDICTS];
     uint64_t recalled[NR_VERDICTS]; /* of verdicts: those of nodes recalled from an equal node */
-    int64_t best;                   /* node number */
-    double best_speedup;            /* of the best; >= 1 by time alone: the original is 1 */
+    uint64_t nr_fallen;             /* nodes that led, and turned out wrong at the timed sizes */
+    int64_t unsettled; /* after loop_run: a faster node that was not compared there; 0: none */
+    /* The node that leads; after loop_run the best, whose outputs at the timed sizes were compared
+     * (run/lead.h). */
+    int64_t best;
+    double best_speedup; /* >= 1 by time alone: the original is 1 */
     double elapsed_s;
     enum provenance from; /* where times come from */
 };

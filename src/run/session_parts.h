@@ -7,10 +7,16 @@
 #include "run/borrowed_explanation.h"
 #include "run/evaluator.h"
 #include "run/in_flight.h"
+#include "run/lead.h"
 #include "run/lessons.h"
 #include "run/reuse.h"
 #include "run/session.h"
 #include "search/search.h"
+
+struct lead {
+    bool settled;   /* compared at the timed sizes: it is the best */
+    uint64_t since; /* state.nr_nodes when it took the lead */
+};
 
 struct session {
     const struct session_options *options;
@@ -36,6 +42,7 @@ struct session {
     struct compilation reference; /* of the `reference` kernel, or the root's */
     struct session_state state;   /* but elapsed_s and from: session_state fills these in */
     struct objective_best standing;
+    struct lead lead; /* of state.best */
     uint64_t started_ns;
     struct model_spent spent; /* session_result's */
 };

@@ -110,21 +110,12 @@ bool station_profile(struct station *station, struct candidate *c, struct err *e
     return true;
 }
 
-static bool would_be_fastest(const struct station *station, const struct candidate *c)
-{
-    const double original_ns = station->original ? station->original->profile.time_ns : 0,
-                 least_ns = station->fastest_ns > 0 ? station->fastest_ns : original_ns;
-
-    return c->node > 0 && (least_ns <= 0 || c->profile.time_ns < least_ns);
-}
-
 bool station_confirm(struct station *station, struct candidate *c, struct err *err)
 {
     const bool modelled = station->device->ops->time_from == PROV_MODELLED;
     uint64_t thread_insts = 0;
 
-    if (c->verdict != VERDICT_OK || c->recalled || c->node == 0 ||
-        (modelled && !station->confirms_slower && !would_be_fastest(station, c)))
+    if (c->verdict != VERDICT_OK || c->node == 0)
         return true;
     device_begin(station->device);
     if (!make_ready(station, err) || !know_original(station, err) ||
@@ -132,10 +123,6 @@ bool station_confirm(struct station *station, struct candidate *c, struct err *e
         return false;
     if (c->verdict != VERDICT_OK)
         c->speedup = 0;
-    else if (modelled && profile_is_off(c, thread_insts) &&
-             !profile_whole(station->profiler, c, err))
-        return false;
-    if (c->verdict == VERDICT_OK && would_be_fastest(station, c))
-        station->fastest_ns = c->profile.time_ns;
-    return true;
+    return c->verdict != VERDICT_OK || !modelled || !profile_is_off(c, thread_insts) ||
+           profile_whole(station->profiler, c, err);
 }

@@ -21,11 +21,9 @@ struct station {
     struct profiler *profiler; /* NULL: not needed yet */
     struct emulated *emulated; /* of a GPU; NULL: not needed yet */
     struct widen widen;
-    double fastest_ns;    /* of the candidates that were confirmed; 0: none yet */
     bool knows_original;  /* the profiler knows the original */
     bool searches;        /* many variants come: set after station_at */
     bool only_times;      /* there is no check, and no checker: set after station_at */
-    bool confirms_slower; /* station_confirm compares slow candidates, too: set after station_at */
     uint64_t timed_insts; /* as checker_options has it; 0: for a search. Set after station_at */
 };
 
@@ -44,9 +42,9 @@ void station_original(
 bool station_check(struct station *station, struct candidate *c, struct err *err);
 bool station_profile(struct station *station, struct candidate *c, struct err *err);
 
-/* After these stages: a candidate that would be the station's fastest is compared with the original
- * at the timed sizes; on a card every candidate is. Where the comparison executes another number of
- * instructions than the sampled profile says, the profile is taken again from all blocks. */
+/* After these stages: the candidate is compared with the original at the timed sizes. Where the
+ * comparison executes another number of instructions than the sampled profile says, the profile is
+ * taken again from all blocks. */
 bool station_confirm(struct station *station, struct candidate *c, struct err *err);
 
 #endif

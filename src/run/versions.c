@@ -41,7 +41,6 @@ bool versions_evaluate(struct workbench *bench, const struct task *task, uint64_
     struct compilation oracle;
     bool ok;
 
-    station.confirms_slower = true;
     candidate_begin(old_version, old_version->arena, task, seed);
     new_version->node = 1;
     new_version->parent = 0;

@@ -7,7 +7,7 @@
 
 #include <sqlite3.h>
 
-enum { SCHEMA_VERSION = 10 };
+enum { SCHEMA_VERSION = 11 };
 enum { DB_BUSY_MS = 5000 };
 enum { DB_APPLICATION_ID = 0x6b656574 }; /* "keet" */
 
@@ -65,6 +65,20 @@ enum sql {
     SQL_ADD_PICK,
     SQL_GET_PICKS,
     SQL_GET_TOLD,
+    SQL_FIND_NODE,
+    SQL_REVISE_NODE,
+    SQL_FORGET_WEIGHTS, /* children before what they refer to */
+    SQL_FORGET_EVIDENCE,
+    SQL_FORGET_FINDINGS,
+    SQL_FORGET_EXPLANATION,
+    SQL_FORGET_LINES,
+    SQL_FORGET_COUNTERS,
+    SQL_FORGET_LAUNCHES,
+    SQL_FORGET_TIMING,
+    SQL_FORGET_MEASUREMENT,
+    SQL_FORGET_CHECK, /* the last of these */
+    SQL_ADD_REVISION,
+    SQL_GET_REVISIONS,
     SQL_ADD_TRIAL,
     SQL_END_TRIAL,
     SQL_END_TRIALS,

@@ -193,8 +193,17 @@ static const char schema_v10[] = "ALTER TABLE counter ADD COLUMN unit TEXT;"
                                  "ALTER TABLE counter ADD COLUMN wait TEXT;"
                                  "ALTER TABLE counter ADD COLUMN wait_pct REAL;";
 
+/* Version 11: which nodes were compared at the timed sizes; NULL: an older version stored the node,
+ * and had compared what it called the best. Nodes whose outcome that comparison changed after the
+ * search was told: what it was told, and when it was told otherwise. */
+static const char schema_v11[] =
+    "ALTER TABLE check_result ADD COLUMN timed INTEGER;"
+    "CREATE TABLE revision ("
+    " run INTEGER NOT NULL REFERENCES run(id), number INTEGER NOT NULL, nr_told INTEGER NOT NULL,"
+    " nr_asked INTEGER NOT NULL, speedup REAL, PRIMARY KEY (run, number)) WITHOUT ROWID;";
+
 const char *const schema_changes[] = {schema_v1, schema_v2, schema_v3, schema_v4, schema_v5,
-    schema_v6, schema_v7, schema_v8, schema_v9, schema_v10};
+    schema_v6, schema_v7, schema_v8, schema_v9, schema_v10, schema_v11};
 _Static_assert(
     sizeof(schema_changes) / sizeof(schema_changes[0]) == SCHEMA_VERSION, "one a version");
 
@@ -224,7 +233,7 @@ const char *const sql_text[NR_SQL] = {
     [SQL_ADD_COMPILATION] = "INSERT INTO compilation (node, key, ptx_bytes, ptx_hash, cubin_bytes,"
                             " cubin_hash, log, compile_ms, cached) VALUES (?,?,?,?,?,?,?,?,?)",
     [SQL_ADD_KERNEL] = "INSERT INTO kernel VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-    [SQL_ADD_CHECK] = "INSERT INTO check_result VALUES (?,?,?,?,?,?,?,?,?,?)",
+    [SQL_ADD_CHECK] = "INSERT INTO check_result VALUES (?,?,?,?,?,?,?,?,?,?,?)",
     [SQL_ADD_MEASUREMENT] = "INSERT INTO measurement VALUES (?,?,?,?,?,?,?,?,?)",
     [SQL_ADD_LAUNCH] = "INSERT INTO launch VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [SQL_ADD_COUNTER] = "INSERT INTO counter VALUES (?,?,?,?,?,?,?,?,?)",
@@ -247,9 +256,10 @@ const char *const sql_text[NR_SQL] = {
     [SQL_GET_KERNELS] = "SELECT kernel, lowered, registers, stack_bytes, spill_store_bytes,"
                         " spill_load_bytes, smem_static_bytes, const_bytes, nr_barriers"
                         " FROM kernel WHERE node = ? ORDER BY seq",
-    [SQL_GET_CHECK] = "SELECT nr_runs, nr_shapes, max_abs, max_rel, q99_rel, worst_array,"
-                      " worst_index, nondeterministic_allowed, note FROM check_result"
-                      " WHERE node = ?",
+    [SQL_GET_CHECK] =
+        "SELECT nr_runs, nr_shapes, max_abs, max_rel, q99_rel, worst_array,"
+        " worst_index, nondeterministic_allowed, note, coalesce(timed, 1) FROM check_result"
+        " WHERE node = ?",
     [SQL_GET_MEASUREMENT] = "SELECT nr_launches, longest, time_ns, time_low_ns, time_high_ns,"
                             " time_from, no_counters, no_energy FROM measurement WHERE node = ?",
     [SQL_ADD_TIMING] = "INSERT INTO timing VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -331,6 +341,23 @@ const char *const sql_text[NR_SQL] = {
     [SQL_GET_PICKS] = "SELECT number, nr_told, kind, parent FROM pick WHERE run = ?"
                       " ORDER BY number",
     [SQL_GET_TOLD] = "SELECT number FROM node WHERE run = ? AND number > 0 ORDER BY id",
+    [SQL_FIND_NODE] = "SELECT id FROM node WHERE run = ? AND number = ?",
+    [SQL_REVISE_NODE] = "UPDATE node SET verdict = ?, verdict_text = ?, verdict_line = ?,"
+                        " speedup = ? WHERE id = ?",
+    [SQL_FORGET_WEIGHTS] = "DELETE FROM weight WHERE node = ?",
+    [SQL_FORGET_EVIDENCE] = "DELETE FROM evidence WHERE node = ?",
+    [SQL_FORGET_FINDINGS] = "DELETE FROM finding WHERE node = ?",
+    [SQL_FORGET_EXPLANATION] = "DELETE FROM explanation WHERE node = ?",
+    [SQL_FORGET_LINES] = "DELETE FROM line_cost WHERE node = ?",
+    [SQL_FORGET_COUNTERS] = "DELETE FROM counter WHERE node = ?",
+    [SQL_FORGET_LAUNCHES] = "DELETE FROM launch WHERE node = ?",
+    [SQL_FORGET_TIMING] = "DELETE FROM timing WHERE node = ?",
+    [SQL_FORGET_MEASUREMENT] = "DELETE FROM measurement WHERE node = ?",
+    [SQL_FORGET_CHECK] = "DELETE FROM check_result WHERE node = ?",
+    [SQL_ADD_REVISION] = "INSERT OR IGNORE INTO revision (run, number, nr_told, nr_asked, speedup)"
+                         " VALUES (?,?,?,?,?)",
+    [SQL_GET_REVISIONS] = "SELECT number, nr_told, nr_asked, speedup FROM revision WHERE run = ?"
+                          " ORDER BY nr_told, nr_asked, number",
     [SQL_ADD_TRIAL] = "INSERT OR REPLACE INTO trial (run, number, parent, action, proposer, what,"
                       " stage, since_ms) VALUES (?,?,?,?,?,?,?,?)",
     [SQL_END_TRIAL] = "DELETE FROM trial WHERE run = ? AND number = ?",
@@ -349,13 +376,14 @@ const char *const sql_text[NR_SQL] = {
                       " speedup FROM node WHERE run = ? AND parent = ? ORDER BY number",
     [SQL_DIGEST_VERDICTS] = "SELECT verdict, count(*), count(*) - count(recalled_from) FROM node"
                             " WHERE run = ? AND number > 0 GROUP BY verdict",
-    /* The node that the run ended with. Before the end: the fastest node; the interval of its
-     * speedup must exclude 1 where an interval is known. */
+    /* The node that the run ended with. Before the end: the fastest of the nodes that were compared
+     * at the timed sizes; the interval of its speedup must exclude 1 where an interval is known. */
     [SQL_DIGEST_BEST] =
         "SELECT number, speedup, time_ns, time_from FROM node JOIN run ON run.id = node.run"
         " JOIN measurement ON measurement.node = node.id LEFT JOIN timing ON timing.node = node.id"
-        " WHERE run = ? AND verdict = 'ok' AND (number = 0 OR number IS best OR ratio IS NULL"
-        " OR ratio <= 0 OR ratio_low > 1)"
+        " LEFT JOIN check_result ON check_result.node = node.id"
+        " WHERE run = ? AND verdict = 'ok' AND (number = 0 OR number IS best OR ((ratio IS NULL"
+        " OR ratio <= 0 OR ratio_low > 1) AND timed IS NOT 0))"
         " ORDER BY number IS best DESC, speedup DESC, number LIMIT 1",
     [SQL_DIGEST_CALLS] =
         "SELECT count(*), total(tokens_in + lost_in), total(tokens_out + lost_out),"

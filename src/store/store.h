@@ -64,6 +64,17 @@ bool store_end_run(struct store *store, const char *why_stopped, int64_t best, s
  * findings, options with priors) in one transaction. */
 bool store_kernel(struct store *store, const struct candidate *c, struct err *err);
 
+/* The outcome of a stored node turned out to be another after the search was told. */
+struct store_revision {
+    int64_t number, nr_told, nr_asked; /* of the node; how many were told, and asked, by then */
+    double speedup;                    /* that the search was told before */
+};
+/* Save the verdict, check, profile and explanation of a stored node in place of those it had.
+ * revision: goes on record in the same transaction; its number is c->node. NULL: what the search
+ * was told still holds. */
+bool store_revise(struct store *store, const struct candidate *c,
+    const struct store_revision *revision, struct err *err);
+
 /* If a node of this run has the same compilation key, copy its check, profile, speedup and verdict
  * into c and set c->recalled_from; else leave c as it is. When the two sources have different
  * numbers of lines, the costs of lines and the verdict's line are left out, because they would name
@@ -153,6 +164,8 @@ struct store_order {
     int64_t nr_told;
     struct store_pick *asked; /* asked[n - 1]: of node n */
     int64_t nr_asked;
+    struct store_revision *revisions; /* in the order in which they were made */
+    size_t nr_revisions;
 };
 bool store_load_order(
     struct store *store, struct arena *arena, struct store_order *order, struct err *err);

@@ -259,6 +259,29 @@ static bool load_told(
     return ok;
 }
 
+static bool load_revisions(
+    struct store *store, struct arena *arena, struct store_order *order, struct err *err)
+{
+    struct query q = query_start(store, SQL_GET_REVISIONS);
+    struct store_revision *list = NULL;
+    size_t cap = 0, nr = 0;
+    bool row, ok;
+
+    put_int(&q, store->run);
+    while ((ok = query_next(&q, &row, "reading revisions", err)) && row) {
+        list = grow(list, &cap, nr + 1, sizeof(*list));
+        list[nr].number = get_within(&q, 1, INT64_MAX);
+        list[nr].nr_told = get_within(&q, 0, INT64_MAX);
+        list[nr].nr_asked = get_within(&q, 0, INT64_MAX);
+        list[nr].speedup = get_real(&q);
+        if (!(list[nr++].speedup > 0)) /* only what was right is revised */
+            db_odd(store, "a revision without a speedup");
+    }
+    order->revisions = keep(arena, list, nr, sizeof(*list));
+    order->nr_revisions = nr;
+    return ok;
+}
+
 bool store_load_order(
     struct store *store, struct arena *arena, struct store_order *order, struct err *err)
 {
@@ -270,7 +293,8 @@ bool store_load_order(
     bool row, ok;
 
     *order = (struct store_order){0};
-    if (!db_has_run(store, err) || !load_told(store, arena, order, err)) {
+    if (!db_has_run(store, err) || !load_told(store, arena, order, err) ||
+        !load_revisions(store, arena, order, err)) {
         return false;
     }
     struct query q = query_start(store, SQL_GET_PICKS);

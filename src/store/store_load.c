@@ -131,6 +131,7 @@ static bool load_check(struct store *store, int64_t id, struct candidate *c, str
         check->worst_index = (uint64_t)get_int(&q);
         check->nondeterministic_allowed = get_int(&q) != 0;
         check->note = get_text(&q, c->arena);
+        check->timed = get_int(&q) != 0;
         query_end(&q);
     }
     return true;

@@ -114,6 +114,7 @@ static bool save_check(
     put_int(&q, (int64_t)check->worst_index);
     put_int(&q, check->nondeterministic_allowed);
     put_text(&q, check->note);
+    put_int(&q, check->timed);
     return query_run(&q, "storing a check", err);
 }
 
@@ -365,7 +366,56 @@ static bool save_all(struct store *store, const struct candidate *c, struct err 
            calls_save(store, id, c, err) && end_trial(store, c->node, err);
 }
 
-bool store_kernel(struct store *store, const struct candidate *c, struct err *err)
+/* Its own row and its parts, but for what was compiled and the moves that it offers. */
+static bool save_anew(struct store *store, const struct candidate *c,
+    const struct store_revision *revision, struct err *err)
+{
+    struct query q = query_start(store, SQL_FIND_NODE);
+    int64_t id;
+    bool row;
+
+    put_int(&q, store->run);
+    put_int(&q, c->node);
+    if (!query_next(&q, &row, "revising a node", err)) {
+        return false;
+    }
+    if (!row) {
+        return err_set(err, "%s: the node is missing in the database", store->path);
+    }
+    id = get_int(&q);
+    query_end(&q);
+    for (enum sql sql = SQL_FORGET_WEIGHTS; sql <= SQL_FORGET_CHECK; sql++) {
+        q = query_start(store, sql);
+        put_int(&q, id);
+        if (!query_run(&q, "revising a node", err)) {
+            return false;
+        }
+    }
+    q = query_start(store, SQL_REVISE_NODE);
+    put_text(&q, verdict_name(c->verdict));
+    put_text(&q, c->verdict_text);
+    put_int(&q, c->verdict_line);
+    put_real(&q, c->speedup);
+    put_int(&q, id);
+    if (!query_run(&q, "revising a node", err) || !save_check(store, id, &c->check, err) ||
+        (c->profiled && !save_profile(store, id, &c->profile, err)) ||
+        !save_explanation(store, id, &c->explanation, err) || !calls_save(store, id, c, err)) {
+        return false;
+    }
+    if (!revision) {
+        return true;
+    }
+    q = query_start(store, SQL_ADD_REVISION);
+    put_int(&q, store->run);
+    put_int(&q, c->node);
+    put_int(&q, revision->nr_told);
+    put_int(&q, revision->nr_asked);
+    put_real(&q, revision->speedup);
+    return query_run(&q, "revising a node", err);
+}
+
+static bool save_in_one(struct store *store, const struct candidate *c, bool anew,
+    const struct store_revision *revision, struct err *err)
 {
     if (!db_has_run(store, err)) {
         return false;
@@ -375,7 +425,7 @@ bool store_kernel(struct store *store, const struct candidate *c, struct err *er
     if (!query_run(&begin, "storing a node", err)) {
         return false;
     }
-    if (save_all(store, c, err)) {
+    if (anew ? save_anew(store, c, revision, err) : save_all(store, c, err)) {
         commit = query_start(store, SQL_COMMIT);
         if (query_run(&commit, "storing a node", err)) {
             return db_still_there(store, err);
@@ -390,4 +440,15 @@ bool store_kernel(struct store *store, const struct candidate *c, struct err *er
         query_run(&rollback, "rolling back", &ignored);
     }
     return err_wrap(err, "node %lld", (long long)c->node);
+}
+
+bool store_kernel(struct store *store, const struct candidate *c, struct err *err)
+{
+    return save_in_one(store, c, false, NULL, err);
+}
+
+bool store_revise(struct store *store, const struct candidate *c,
+    const struct store_revision *revision, struct err *err)
+{
+    return save_in_one(store, c, true, revision, err);
 }

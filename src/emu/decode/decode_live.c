@@ -46,8 +46,10 @@ static bool look_at(struct live *live, uint32_t pc, uint64_t *now)
         for (unsigned i = 0; i < info->nr_dests; i++)
             now[info->dest[i] / 64] &= ~(UINT64_C(1) << info->dest[i] % 64);
     }
-    if (info->nr_sources == INST_MAX_REGS || in->kind == INST_WGMMA) /* there may be more */
+    if (info->nr_sources == INST_MAX_REGS) /* there may be more */
         memset(now, 0xff, bytes);
+    for (unsigned i = 0; in->kind == INST_WGMMA && i < info->nr_dests; i++) /* added to */
+        now[info->dest[i] / 64] |= UINT64_C(1) << info->dest[i] % 64;
     for (unsigned i = 0; i < info->nr_sources; i++)
         now[info->source[i] / 64] |= UINT64_C(1) << info->source[i] % 64;
     if (memcmp(now, live->in + pc * live->words, bytes) == 0)

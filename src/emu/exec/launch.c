@@ -138,6 +138,11 @@ void launch_interrupt(void)
     atomic_store(&interrupted, true);
 }
 
+void launch_go_on(void)
+{
+    atomic_store(&interrupted, false);
+}
+
 bool launch_interrupted(void)
 {
     return atomic_load_explicit(&interrupted, memory_order_relaxed);
@@ -357,7 +362,6 @@ static void worker_init(struct block_worker *k, struct exec *x)
         k->warps[i].index = i;
         k->warps[i].file = k->files + (size_t)i * p->file_bytes;
         k->warps[i].local = k->locals + (size_t)i * WARP_LANES * p->local_bytes;
-        memset(k->warps[i].file, 0, p->file_bytes);
         fill_constants(x, k->warps[i].file);
         fill_specials(k, i, true);
     }

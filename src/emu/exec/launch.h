@@ -11,6 +11,7 @@ bool launch_check(const struct chip *chip, const struct program *program,
     const struct emu_launch *launch, struct emu_result *result);
 void launch_interrupt(void);
 bool launch_interrupted(void);
+void launch_go_on(void);
 void launch_run(
     const struct emu_run *run, unsigned nr_threads, struct arena *arena, struct emu_result *result);
 

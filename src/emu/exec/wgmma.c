@@ -93,7 +93,17 @@ static bool tell(struct block_worker *k, struct warp *w, uint32_t pc,
     return exec_tell_watchers(k, &access);
 }
 
-/* Finds the chunks of nr_major x nr_minor; `from` is the first major one. */
+/* Are all chunks of nr_major x nr_minor in shared memory? Seen by the ends of all strides; the
+ * swizzle stays within 128 bytes. False: perhaps not. */
+static bool all_inside(const struct block_worker *k, const struct operand_place *p,
+    unsigned nr_major, unsigned nr_minor)
+{
+    const uint32_t stride = p->stride > p->leading ? p->stride : p->leading,
+                   most = p->start + 8 * p->width + ((nr_major - 1) / 8 + nr_minor - 1) * stride;
+    return (most | 127) < k->shared_bytes;
+}
+
+/* Finds the chunks of nr_major x nr_minor. */
 static bool find_chunks(struct block_worker *k, struct warp *w, uint32_t pc,
     const struct operand_place *p, unsigned nr_major, unsigned nr_minor, const uint8_t **at)
 {
@@ -484,16 +494,23 @@ static void move_rows(struct operand_place *p, const struct wgmma *g, unsigned p
         p->start += part * (ROWS / per) / wide * p->leading + part * (ROWS / per) % wide * CHUNK;
 }
 
+static bool look_at_chunks(struct block_worker *k, struct warp *w, uint32_t pc,
+    const struct operand_place *p, unsigned nr_major, unsigned nr_minor)
+{
+    const uint8_t *at[MOST_CHUNKS * MOST_N];
+    return (!k->exec->listening && all_inside(k, p, nr_major, nr_minor)) ||
+           find_chunks(k, w, pc, p, nr_major, nr_minor, at);
+}
+
 /* Only looks where the operands are. */
 static bool look_at_operands(struct block_worker *k, struct warp *w, uint32_t pc,
     const struct wgmma *g, const struct operand_place *a, const struct operand_place *b)
 {
-    const uint8_t *at[MOST_CHUNKS * MOST_N];
     const unsigned per = CHUNK * 8u / g->bits;
-    return (g->a_in_regs || find_chunks(k, w, pc, a, a->trans ? g->depth : ROWS,
-                                ((a->trans ? ROWS : g->depth) + per - 1) / per, at)) &&
-           find_chunks(k, w, pc, b, b->trans ? g->k : g->n,
-               ((b->trans ? g->n : g->k) + per - 1u) / per, at);
+    return (g->a_in_regs || look_at_chunks(k, w, pc, a, a->trans ? g->depth : ROWS,
+                                ((a->trans ? ROWS : g->depth) + per - 1) / per)) &&
+           look_at_chunks(
+               k, w, pc, b, b->trans ? g->k : g->n, ((b->trans ? g->n : g->k) + per - 1u) / per);
 }
 
 bool wgmma_step(

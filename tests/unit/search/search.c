@@ -592,6 +592,77 @@ static void test_best_and_convergence(void **state)
     search_destroy(search);
 }
 
+/* Outcomes that are revised: every third success fails later, every seventh becomes slower. Two
+ * such runs are the same, a failed node is extended no more, and best node and values are those of
+ * what holds in the end. */
+static void test_revised_outcomes(void **state)
+{
+    enum { NR = 120 };
+
+    (void)state;
+    for (unsigned p = 0; search_policies[p]; p++) {
+        struct search_pick seen[NR];
+
+        for (unsigned round = 0; round < 2; round++) {
+            struct search_move moves[12];
+            struct search *search = with_root(search_policies[p], moves, 12);
+            double rewards[NR + 1] = {0}, best;
+            bool right[NR + 1] = {true};
+            int64_t parents[NR + 1] = {-1}, fastest = 0;
+
+            for (unsigned m = 0; m < 12; m++) {
+                moves[m].flags = m % 3 == 0 ? SEARCH_PAIR : m % 3 == 1 ? SEARCH_FROM_BEST : 0;
+            }
+            for (unsigned i = 0; i < NR; i++) {
+                struct search_pick *pick = &seen[i], now;
+                const int64_t other = (int64_t)(mix(4, i) % (i + 1));
+
+                assert_true(search_ask(search, &now));
+                assert_true(round == 0 || memcmp(&now, pick, sizeof(now)) == 0);
+                assert_true(right[now.parent]);
+                *pick = now;
+                parents[now.node] = now.parent;
+                rewards[now.node] = landscape(9, &now);
+                right[now.node] = rewards[now.node] > -1;
+                search_tell(search, &now,
+                    &(struct search_outcome){.ok = right[now.node],
+                        .reward = rewards[now.node],
+                        .moves = moves,
+                        .nr_moves = 12});
+                if (other > 0 && right[other] && (i % 3 == 0 || i % 7 == 0)) {
+                    right[other] = i % 3 != 0;
+                    rewards[other] -= 0.5;
+                    search_revise(search, other, right[other], rewards[other]);
+                    assert_false(search_converged(search, 1, 0.014));
+                }
+            }
+            for (int64_t n = 0; n <= NR; n++) {
+                double sum = 0, most = -INFINITY;
+                unsigned nr = 0;
+
+                for (int64_t below = n; below <= NR; below++) {
+                    int64_t up = below;
+
+                    while (up > n) {
+                        up = parents[up];
+                    }
+                    if (up == n && right[below]) {
+                        sum += rewards[below];
+                        most = fmax(most, rewards[below]);
+                        nr++;
+                    }
+                }
+                assert_true(nr == 0 || fabs(search_node(search, n).value - 0.4 * sum / nr -
+                                            0.6 * most) < 1e-9);
+                fastest = right[n] && rewards[n] > rewards[fastest] ? n : fastest;
+            }
+            assert_int_equal(search_best(search, &best), fastest);
+            assert_true(fabs(best - rewards[fastest]) < 1e-12);
+            search_destroy(search);
+        }
+    }
+}
+
 /* Rewards of 20 (a million times faster) are clipped to 7; NaN is a failure. */
 static void test_strange_rewards(void **state)
 {
@@ -826,6 +897,7 @@ int main(void)
         cmocka_unit_test(test_seed_decides_between_near_priors),
         cmocka_unit_test(test_random_is_uniform_over_pairs),
         cmocka_unit_test(test_best_and_convergence),
+        cmocka_unit_test(test_revised_outcomes),
         cmocka_unit_test(test_strange_rewards),
         cmocka_unit_test(arms_start_fresh_and_go_on_from_the_best),
         cmocka_unit_test(a_plateau_brings_a_fresh_start),
