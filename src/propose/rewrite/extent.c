@@ -26,7 +26,8 @@ static const char *text_at_launch(const struct rewrite_in *in, const struct laun
     const char *text = tree_text(in->tree, n);
     if (n->kind == NODE_NAME && n->decl)
         return launch_line_argument(line, form->function, n->decl);
-    if (n->kind == NODE_BINARY && strchr("+-*", *n->op) && !n->op[1]) {
+    if (n->kind == NODE_BINARY && n->type.scalar <= SCALAR_U64 && strchr("+-*", *n->op) &&
+        !n->op[1]) {
         const char *left = text_at_launch(in, line, form, n->child),
                    *right = text_at_launch(in, line, form, n->child->next);
         return left && right ? arena_printf(in->arena, "%s %s %s", text_operand(in->arena, left),

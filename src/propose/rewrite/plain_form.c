@@ -27,20 +27,35 @@ struct flat_index {
 
 /* --- products --- */
 
+static bool is_integer(const struct ctype *type)
+{
+    return !type->is_pointer && !type->nr_dims && type->scalar >= SCALAR_I32 &&
+           type->scalar <= SCALAR_U64;
+}
+
+/* What has the same value, for numbers of 31 bits. */
+static const struct node *bare(const struct node *n)
+{
+    while (n->child && (n->kind == NODE_PAREN || (n->kind == NODE_CAST && is_integer(&n->type))))
+        n = n->child;
+    return n;
+}
+
 /* Add the factors of an expression; a local with one value counts as what it began with. */
 static bool add_factors(
     const struct flat_index *f, const struct node *n, struct factors *to, unsigned depth)
 {
-    n = node_strip(n);
+    n = bare(n);
     if (n->kind == NODE_BINARY && !strcmp(n->op, "*"))
         return add_factors(f, n->child, to, depth) && add_factors(f, n->child->next, to, depth);
     const struct node *decl = n->kind == NODE_NAME ? n->decl : NULL;
+    if (decl && !is_integer(&decl->type))
+        return false;
     if (decl && decl->kind == NODE_VAR && decl->init && depth < MAX_DEPTH &&
         node_is_single(f->function, decl))
         return add_factors(f, decl->init, to, depth + 1);
     const char *text = tree_text(f->in->tree, n);
-    const bool param =
-        decl && decl->kind == NODE_PARAM && !node_assigns(f->function, decl) && !decl->type.nr_dims;
+    const bool param = decl && decl->kind == NODE_PARAM && !node_assigns(f->function, decl);
     const bool tune = n->kind == NODE_NAME && !decl && pragma_find_tune(f->in, n->name);
     if (to->nr == MAX_FACTORS || !(param || tune || extent_is_literal(text)))
         return false;
@@ -74,6 +89,8 @@ static const char *product_text(
     const struct flat_index *f, const struct factors *factors, const struct launch_line *line)
 {
     struct arena *arena = f->in->arena;
+    const enum scalar scalar = f->axis->var->type.scalar;
+    const bool wide = !line && factors->nr > 1 && (scalar == SCALAR_I64 || scalar == SCALAR_U64);
     const char *text = NULL;
     for (unsigned i = 0; i < factors->nr; i++) {
         const char *one = factors->texts[i];
@@ -86,20 +103,28 @@ static const char *product_text(
                 return NULL;
             one = text_operand(arena, one);
         }
-        text = text ? arena_printf(arena, "%s * %s", text, one) : one;
+        if (text)
+            text = arena_printf(arena, "%s * %s", text, one);
+        else
+            text = wide ? arena_printf(arena, "(%s)%s", f->axis->var->type.base, one) : one;
     }
     return text ? text : "1";
 }
 
 /* --- flat indices --- */
 
+static bool is_index(const struct flat_index *f, const struct node *n)
+{
+    return bare(n)->kind == NODE_NAME && bare(n)->decl == f->axis->var;
+}
+
 /* What stands where a quotient or a remainder of the index stood; NULL: it stays. */
 static const char *digit_text(const struct flat_index *f, const struct node *n)
 {
     struct factors by;
     if (n->kind != NODE_BINARY || (*n->op != '/' && *n->op != '%') || n->op[1] ||
-        !node_is_name(n->child, f->axis->var->name) || node_strip(n->child)->decl != f->axis->var ||
-        !factors_of(f, n->child->next, &by) || !take_away(&by, &f->columns))
+        !is_index(f, n->child) || !factors_of(f, n->child->next, &by) ||
+        !take_away(&by, &f->columns))
         return NULL;
     if (*n->op == '%')
         return by.nr ? NULL : f->x;
@@ -121,8 +146,7 @@ static unsigned find_divisors(const struct flat_index *f, struct factors divisor
         for (const struct node *n = f->form.body; n; n = node_next(f->form.body, n)) {
             struct factors by;
             if (n->kind != NODE_BINARY || strcmp(n->op, quotients ? "/" : "%") != 0 ||
-                node_strip(n->child)->kind != NODE_NAME ||
-                node_strip(n->child)->decl != f->axis->var || !factors_of(f, n->child->next, &by))
+                !is_index(f, n->child) || !factors_of(f, n->child->next, &by))
                 continue;
             bool known = !by.nr;
             for (unsigned i = 0; i < nr; i++)
@@ -154,7 +178,7 @@ static bool read_flat(struct flat_index *f)
             return false; /* it may go with the old launch */
     f->cond = f->axis ? extent_cond(&f->form, f->axis->var) : NULL;
     return f->cond && f->axis->var->parent->nr_children == 1 && f->cond->node->op[0] &&
-           f->axis->var->type.scalar >= SCALAR_I32 && f->axis->var->type.scalar <= SCALAR_U64;
+           is_integer(&f->axis->var->type);
 }
 
 static bool edit_launches(struct flat_index *f)
@@ -243,13 +267,14 @@ static bool has_contraction(const struct rewrite_in *in, struct node *function)
 {
     const char *why;
     struct contraction *c = arena_alloc(in->arena, sizeof *c);
-    return function && contraction_read(c, in, function, &why);
+    return contraction_read(c, in, function, &why);
 }
 
 /* Read the text with the edits made. */
-static bool reads(struct flat_index *f, struct rewrite_in *plain)
+static bool reads(struct flat_index *f, unsigned nth, struct rewrite_in *plain)
 {
     const struct rewrite_in *in = f->in;
+    struct node *function;
     struct plan *plan = arena_alloc(in->arena, sizeof *plan);
     enum verdict verdict;
     struct err err;
@@ -261,8 +286,8 @@ static bool reads(struct flat_index *f, struct rewrite_in *plain)
     plain->plan = plan;
     plain->tree =
         cuda_tree_parse(in->arena, plain->source, plain->bytes, plan->tunes, plan->nr_tunes, &err);
-    return plain->tree && !plain->tree->trouble &&
-           has_contraction(plain, tree_function(plain->tree, f->function->name));
+    return plain->tree && !plain->tree->trouble && rewrite_nth_kernel(plain, nth, &function) >= 0 &&
+           has_contraction(plain, function);
 }
 
 bool plain_form_read(const struct rewrite_in *in, struct rewrite_in *plain)
@@ -275,14 +300,14 @@ bool plain_form_read(const struct rewrite_in *in, struct rewrite_in *plain)
         if (!function->body || !node_has(function, NODE_FOR) || node_has_macro(function) ||
             has_contraction(in, function))
             continue;
-        if (end_rounds(f, &f->edits) && reads(f, plain))
+        if (end_rounds(f, &f->edits) && reads(f, nth, plain))
             return true;
         const unsigned nr = read_flat(f) ? find_divisors(f, divisors) : 0;
         for (unsigned i = 0; i < nr; i++) {
             f->edits = (struct edits){.arena = in->arena};
             f->columns = divisors[i];
             end_rounds(f, &f->edits);
-            if (split_index(f) && reads(f, plain))
+            if (split_index(f) && reads(f, nth, plain))
                 return true;
         }
     }

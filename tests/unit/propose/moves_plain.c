@@ -47,7 +47,7 @@ static void test_flat_product(void **state)
     (void)state;
     others[1].limit = "    const int all = n * m;\n"; /* a local is what it began with */
     others[1].guard = "if (i >= all)\n        return;";
-    others[1].column = "i % (n)";
+    others[1].column = "(unsigned)i % (n)";
     others[2].column = "i - i / n * n"; /* of rows and columns both */
     for (unsigned i = 0; i < 3; i++) {
         struct bench *b = bench_begin("test.cu", product(&others[i]), false);
@@ -69,13 +69,15 @@ static void test_flat_product(void **state)
 
 static void test_flat_refused(void **state)
 {
-    struct text_of sources[4] = {standard, standard, standard, standard};
+    struct text_of sources[6] = {standard, standard, standard, standard, standard, standard};
     (void)state;
     sources[0].guard = "if (i >= m * n - 1)\n        return;";              /* no whole rows */
     sources[1].guard = "if (i >= (int)(A[0] + 9000) * n)\n        return;"; /* a number loaded */
     sources[2].guard = "if (i > m * n - 1)\n        return;";
     sources[3].limit = "    i = i + 0;\n";
-    for (unsigned i = 0; i < 4; i++) {
+    sources[4].row = "(float)i / n"; /* no quotient of integers */
+    sources[5].row = "(short)i / n";
+    for (unsigned i = 0; i < 6; i++) {
         struct bench *b = bench_begin("test.cu", product(&sources[i]), false);
         refuses(b, ACTION_REGISTER_TILE, 0, "f: ");
         end(b);
@@ -96,8 +98,8 @@ static const char images[] =
     "#include <cuda_fp16.h>\n"
     "__global__ void f(const __half *X, const __half *K, float *Y, int B, int H, int W, int C, int "
     "F)\n{\n"
-    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-    "    if (i < B * H * W * F) {\n"
+    "    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (i < (long long)B * H * W * F) {\n"
     "        int f = i % F, w = i / F % W, h = i / (F * W) % H, b = i / F / W / H;\n"
     "        float sum = 0;\n"
     "        for (int r = 0; r < 3; r++) {\n"
