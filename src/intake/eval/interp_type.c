@@ -40,21 +40,13 @@ static const struct decl *struct_named(struct interp *ip, const char *name)
 /* The first argument between the outermost < and >; NULL: there is none. */
 static const char *inner_text(struct interp *ip, const char *text)
 {
-    const char *open = strchr(text, '<'), *close = strrchr(text, '>');
+    const char *open = strchr(text, '<');
+    struct tok_range first;
+    struct toks toks;
 
-    if (!open || !close || close < open)
-        return NULL;
-    int depth = 0;
-    const char *end = close;
-
-    for (const char *p = open + 1; p < close; p++) { /* the first argument ends at a comma */
-        depth += (*p == '<' || *p == '(') - (*p == '>' || *p == ')');
-        if (*p == ',' && depth == 0) {
-            end = p;
-            break;
-        }
-    }
-    return arena_strndup(ip->arena, open + 1, (size_t)(end - open - 1));
+    return open && toks_lex(&toks, ip->arena, open, strlen(open)) && toks_list(&toks, 0, &first, 1)
+               ? toks_text(&toks, ip->arena, first.from, first.to)
+               : NULL;
 }
 
 const struct type *interp_type_inner(struct interp *ip, const struct type *type)

@@ -135,14 +135,14 @@ static void add_side(struct decl_side *side, const char *word)
 /* #define HOST_DEVICE __host__ __device__ */
 static void note_side_macro(struct decls_reader *r, const char *directive)
 {
-    const char *p = directive + 1 + strspn(directive + 1, " \t");
+    const char *text = decls_defined(directive);
     struct toks body;
     struct decl_side side = {0};
 
-    if (!str_starts(p, "define") || r->nr_macros == ARRAY_SIZE(r->macros) || !strstr(p, "__") ||
-        !toks_lex(&body, r->arena, p + 6, strlen(p + 6)) || body.nr < 2 ||
+    if (!text || r->nr_macros == ARRAY_SIZE(r->macros) || !strstr(text, "__") ||
+        !toks_lex(&body, r->arena, text, strlen(text)) || body.nr < 2 ||
         body.tok[0].kind != TOK_NAME ||
-        (tok_is(&body.tok[1], "(") && body.tok[1].at == body.tok[0].end))
+        (toks_is(&body, 1, "(") && body.tok[1].at == body.tok[0].end))
         return;
     side.name = body.tok[0].text;
     for (unsigned i = 1; i < body.nr; i++)
@@ -558,17 +558,22 @@ static bool always_stays(const struct decl *d, const struct toks *toks, size_t o
     return false;
 }
 
-const char *decls_defined_name(struct arena *arena, const char *directive)
+const char *decls_defined(const char *directive)
 {
     const char *p = directive + 1 + strspn(directive + 1, " \t");
+
+    return str_starts(p, "define") && isspace((unsigned char)p[6]) ? p + 6 + strspn(p + 6, " \t")
+                                                                   : NULL;
+}
+
+const char *decls_defined_name(struct arena *arena, const char *directive)
+{
+    const char *text = decls_defined(directive);
     size_t nr = 0;
 
-    if (!str_starts(p, "define") || !isspace((unsigned char)p[6]))
-        return NULL;
-    p += 6 + strspn(p + 6, " \t");
-    while (str_word_char(p[nr]))
+    while (text && str_word_char(text[nr]))
         nr++;
-    return arena_strndup(arena, p, nr);
+    return text ? arena_strndup(arena, text, nr) : NULL;
 }
 
 /* `using namespace x;` stands somewhere: names of x are used without x. */
