@@ -366,35 +366,28 @@ static unsigned declarator(struct interp *ip, const struct toks *toks, unsigned 
 
     if (i >= end || toks->tok[i].kind != TOK_NAME)
         return comma;
-    const char *name = toks->tok[i].text;
-    const struct tok *next = &toks->tok[i + 1];
+    const struct tok *next = &toks->tok[i + 1 < comma ? i + 1 : comma];
+    const bool equals = tok_is(next, "="), braces = tok_is(next, "{"),
+               has = braces || tok_is(next, "(");
+    const struct tok_range init = {toks, i + 2, equals ? comma : has ? next->match : i + 2};
+    struct interp_operand o = {0};
 
-    if (i + 1 < comma && tok_is(next, "[")) {
+    if (tok_is(next, "[")) {
         declare_array(ip, toks, i, type, comma);
-    } else if (i + 1 < comma && tok_is(next, "=")) {
-        struct tok_range init = {toks, i + 2, comma};
-        struct interp_operand o = {0};
-
-        if (is_ref)
-            o = interp_operand(ip, init);
-        struct interp_slot *slot = interp_declare(ip, name, type);
-
-        if (is_ref && o.slot)
-            ip->frame ? (void)(ip->frame->vars->slot = o.slot) : (void)0;
-        else if (is_ref && ip->walk && o.memory)
-            slot->element = o.memory;
-        else if (is_ref)
-            interp_assign(ip, slot, o.v);
-        else
-            interp_initialise(ip, slot, init, false);
-    } else {
-        bool braces = i + 1 < comma && tok_is(next, "{");
-        bool has = braces || (i + 1 < comma && tok_is(next, "("));
-        struct interp_slot *slot = interp_declare(ip, name, type);
-        struct tok_range init = {toks, i + 2, has ? next->match : i + 2};
-
-        interp_initialise(ip, slot, init, braces || !has);
+        return comma;
     }
+    if (is_ref && equals)
+        o = interp_operand(ip, init);
+    struct interp_slot *slot = interp_declare(ip, toks->tok[i].text, type);
+
+    if (!is_ref || !equals)
+        interp_initialise(ip, slot, init, braces || !(has || equals));
+    else if (o.slot && ip->frame)
+        ip->frame->vars->slot = o.slot;
+    else if (ip->walk && o.memory)
+        slot->element = o.memory;
+    else if (!o.slot)
+        interp_assign(ip, slot, o.v);
     return comma;
 }
 
