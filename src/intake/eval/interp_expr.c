@@ -344,9 +344,15 @@ static struct interp_operand side(struct interp_reader *r, bool taken)
     pass_over(r, LEVEL_ASSIGN);
     for (unsigned i = from; i < r->i; i++)
         if (tok_assigns(&r->toks->tok[i]) ||
-            (r->toks->tok[i].kind == TOK_NAME && toks_is(r->toks, i + 1, "(")))
+            (r->toks->tok[i].kind == TOK_NAME &&
+                (toks_is(r->toks, i + 1, "(") ||
+                    resolver_macro(r->ip->resolver, r->toks->tok[i].text))))
             return interp_plain((struct interp_value){0});
-    return interp_operand(r->ip, (struct tok_range){r->toks, from, r->i});
+    r->ip->asking++;
+    const struct interp_operand o = interp_operand(r->ip, (struct tok_range){r->toks, from, r->i});
+
+    r->ip->asking--;
+    return o;
 }
 
 static struct interp_operand choice(struct interp_reader *r, struct interp_operand condition)

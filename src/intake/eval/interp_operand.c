@@ -572,7 +572,7 @@ static void name_value(struct interp *ip, struct interp_operand *o)
     const struct type *type = slot ? slot->type : NULL;
     const bool known = o->v.kind == VALUE_INT;
 
-    if (!o->path || ip->walk || (slot && (slot->nameless || slot->v.said)) ||
+    if (!o->path || ip->walk || ip->asking || (slot && (slot->nameless || slot->v.said)) ||
         strcmp(o->path, "argc") == 0)
         return;
     if (o->memory)

@@ -142,7 +142,7 @@ static void run_loop(struct interp *ip, const struct toks *toks, const struct in
     unsigned limit = ip->limit, rounds = 0;
     bool launches = interp_launches_in(ip, toks, l->body, l->body_to) ||
                     interp_launches_in(ip, l->condition.toks, l->condition.from, l->condition.to);
-    const unsigned bound = ip->steps + (launches ? 4 * INTERP_LOOP_STEPS : INTERP_LOOP_STEPS);
+    const unsigned bound = ip->steps + (launches ? 4 * INTERP_LOOP_STEPS : ip->patience);
     bool known = true, holds = true;
 
     if (ip->walk) {
@@ -174,7 +174,8 @@ static void run_loop(struct interp *ip, const struct toks *toks, const struct in
     if (ip->leaving == LEAVING_LOOP || ip->leaving == LEAVING_ROUND)
         ip->leaving = LEAVING_NOT;
     ip->limit = limit;
-    ip->stopped = ip->stopped && !given_up;
+    if (given_up)
+        interp_give_up(ip);
     if (given_up || !known) {
         interp_lose(ip, toks, l->body, l->body_to);
         interp_lose(ip, toks, l->step.from, l->step.to);
