@@ -333,8 +333,8 @@ static struct interp_operand logical(
                                                      : interp_plain((struct interp_value){0});
 }
 
-/* One side of a ? b : c. What is said of the side that is not taken is asked for too, where it has
- * no effects. */
+/* One side of a ? b : c. What is said of the side that is not taken is asked for too, where that
+ * side has no effects and names no macro. */
 static struct interp_operand side(struct interp_reader *r, bool taken)
 {
     const unsigned from = r->i;

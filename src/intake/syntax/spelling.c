@@ -132,11 +132,6 @@ unsigned spelling_bytes(const char *type)
     return name && elem_parse(name, strlen(name), &elem) ? (unsigned)elem_bytes(elem) * lanes : 0;
 }
 
-bool spelling_is_null(const char *word)
-{
-    return strcmp(word, "nullptr") == 0 || strcmp(word, "NULL") == 0 || strcmp(word, "0") == 0;
-}
-
 bool spelling_is_real(const char *type)
 {
     unsigned lanes;
