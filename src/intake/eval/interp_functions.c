@@ -201,7 +201,7 @@ struct interp_operand interp_lambda(struct interp_reader *r)
         body++;
     if (body >= r->to || !r->toks->tok[body].match) {
         r->i = r->to;
-        return interp_plain((struct interp_value){0});
+        return (struct interp_operand){0};
     }
     *fn = (struct decl){.kind = DECL_FUNCTION,
         .from = r->i,

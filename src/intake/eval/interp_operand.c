@@ -127,7 +127,7 @@ static struct interp_operand named_cast(struct interp_reader *r)
     unsigned close = toks_angle(r->toks, r->i, r->to);
 
     if (!close || close + 1 >= r->to || !r->toks->tok[close + 1].match)
-        return interp_plain((struct interp_value){0});
+        return (struct interp_operand){0};
     interp_type_read(r->ip, r->toks, r->i + 1, close, &type, &is_ref);
     struct interp_operand o = interp_operand(
         r->ip, (struct tok_range){r->toks, close + 2, r->toks->tok[close + 1].match});
@@ -229,7 +229,7 @@ static struct interp_operand called_value(
         return called(ip, fn, args, nr_args, of.object, of.scope, NULL);
     interp_walk_call(ip, "", args, nr_args);
     interp_walk_away(ip, &of);
-    return interp_plain((struct interp_value){0});
+    return (struct interp_operand){0};
 }
 
 static struct interp_operand call(
@@ -332,13 +332,13 @@ static struct interp_operand name(struct interp_reader *r)
 
     if (next && tok_is(next, "<<<")) {
         interp_launch_chevrons(ip, r->toks, id, angle, after, r->to, &r->i);
-        return interp_plain((struct interp_value){0});
+        return (struct interp_operand){0};
     }
     if (next && tok_is(next, "(") && next->match && next->match < r->to)
         return call(r, word, angle, after);
     if (angle && next && tok_is(next, "::")) { /* std::numeric_limits<int>::max() */
         r->i = after + 1;
-        return interp_now(r)->kind == TOK_NAME ? name(r) : interp_plain((struct interp_value){0});
+        return interp_now(r)->kind == TOK_NAME ? name(r) : (struct interp_operand){0};
     }
     const struct type *type =
         next && tok_is(next, "{") && next->match ? made_type(r, word, angle) : NULL;
@@ -396,7 +396,7 @@ static struct interp_operand walk_index(
     if (fn)
         return called(ip, fn, &arg, 1, o->v.object, NULL, NULL);
     interp_walk_away(ip, &o->v);
-    return interp_plain((struct interp_value){0});
+    return (struct interp_operand){0};
 }
 
 static struct interp_operand element(struct interp_reader *r, struct interp_operand o)
@@ -469,7 +469,7 @@ static struct interp_operand member_call(
             return called(r->ip, fn, values, nr, o.v.object, NULL, NULL);
         interp_walk_call(r->ip, member, values, nr);
         interp_walk_away(r->ip, &o.v);
-        return interp_plain((struct interp_value){0});
+        return (struct interp_operand){0};
     }
     if (!o.path || o.v.kind != VALUE_UNKNOWN)
         return interp_member_builtin(r->ip, &o, member, args, nr);
@@ -513,7 +513,7 @@ static struct interp_operand member(struct interp_reader *r, struct interp_opera
     unsigned open = r->i + 1;
 
     if (interp_now(r)->kind != TOK_NAME)
-        return interp_plain((struct interp_value){0});
+        return (struct interp_operand){0};
     const char *path = !o.path || strcmp(o.path, "this") == 0
                            ? word
                            : arena_printf(r->ip->arena, "%s_%s", o.path, word);
@@ -681,7 +681,7 @@ static struct interp_operand primary(struct interp_reader *r)
     if (interp_now(r)->kind == TOK_NAME)
         return name(r);
     r->i = t->match > r->i && t->match < r->to ? t->match + 1 : r->i + 1;
-    return interp_plain((struct interp_value){0});
+    return (struct interp_operand){0};
 }
 
 static struct interp_operand address(struct interp_reader *r)

@@ -417,28 +417,22 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names in a directive are wanted too, because directives stay. Words of its comments are
- * not. */
+static void want(struct wanted *w, const char *name)
+{
+    w->word = grow(w->word, &w->cap, w->nr + 1, sizeof(*w->word));
+    w->word[w->nr++] = name;
+}
+
+/* The names in a directive are wanted too, because directives stay. */
 static void want_words_of(struct wanted *w, struct arena *arena, const char *text)
 {
-    for (const char *p = text; *p;) {
-        if (str_starts(p, "//"))
-            break;
-        if (str_starts(p, "/*")) {
-            const char *end = strstr(p + 2, "*/");
+    struct toks toks;
 
-            p = end ? end + 2 : p + strlen(p);
-        } else if (isalpha((unsigned char)*p) || *p == '_') {
-            size_t nr =
-                strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-
-            w->word = grow(w->word, &w->cap, w->nr + 1, sizeof(*w->word));
-            w->word[w->nr++] = arena_strndup(arena, p, nr);
-            p += nr;
-        } else {
-            p++;
-        }
-    }
+    text += *text == '#';
+    if (toks_lex(&toks, arena, text, strlen(text)))
+        for (unsigned i = 0; i < toks.nr; i++)
+            if (toks.tok[i].kind == TOK_NAME)
+                want(w, toks.tok[i].text);
 }
 
 /* x.name, p->name: the name belongs to a type, and is none of the file's. */
@@ -458,9 +452,7 @@ static void want_tokens(
         } else if (toks->tok[i].kind == TOK_NAME && !decls->host[i]) {
             const char *name = toks->tok[i].text;
 
-            w->word = grow(w->word, &w->cap, w->nr + 1, sizeof(*w->word));
-            w->word[w->nr++] =
-                i > from && is_member(toks, i) ? arena_printf(arena, ".%s", name) : name;
+            want(w, i > from && is_member(toks, i) ? arena_printf(arena, ".%s", name) : name);
         }
 }
 
