@@ -196,6 +196,13 @@ static void lose_args(
     }
 }
 
+void interp_give_up(struct interp *ip)
+{
+    ip->stopped = false;
+    if (ip->patience > INTERP_LOOP_STEPS / 16)
+        ip->patience /= 2;
+}
+
 struct interp_value interp_call(struct interp *ip, const struct decl *fn,
     struct interp_operand *args, unsigned nr_args, struct interp_object *self, struct var *scope,
     const struct bound *bound)
@@ -219,8 +226,8 @@ struct interp_value interp_call(struct interp *ip, const struct decl *fn,
         }
     if (ip->depth > INTERP_MAX_DEPTH || !toks->tok[fn->body].match)
         return (struct interp_value){0};
-    if (bounded && !ip->walk && ip->limit > ip->steps + INTERP_LOOP_STEPS)
-        ip->limit = ip->steps + INTERP_LOOP_STEPS;
+    if (bounded && !ip->walk && ip->limit > ip->steps + ip->patience)
+        ip->limit = ip->steps + ip->patience;
     ip->depth += 4;
     ip->frame = &frame;
     pass_all(ip, fn, args, nr_args);
@@ -238,7 +245,7 @@ struct interp_value interp_call(struct interp *ip, const struct decl *fn,
     ip->leaving = LEAVING_NOT;
     ip->at = at;
     if (ip->stopped && !ip->ended && ip->steps > ip->limit && ip->limit < limit) {
-        ip->stopped = false;
+        interp_give_up(ip);
         if (!fn->toks)
             lose_args(ip, fn, args, nr_args);
         frame.result = (struct interp_value){0};
@@ -409,6 +416,7 @@ struct interp *interp_create(struct arena *arena, struct resolver *resolver)
     ip->arena = arena;
     ip->resolver = resolver;
     ip->limit = MAX_GLOBAL_STEPS;
+    ip->patience = INTERP_LOOP_STEPS;
     interp_find_functions(ip);
     globals(ip);
     ip->stopped = false;
@@ -436,6 +444,7 @@ static struct interp_operand argument_vector(
 static void begin(struct interp *ip, const struct decl *fn)
 {
     ip->limit = INTERP_MAX_STEPS;
+    ip->patience = INTERP_LOOP_STEPS;
     ip->steps = 0;
     ip->stopped = ip->ended = false;
     ip->leaving = LEAVING_NOT;

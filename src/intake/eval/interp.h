@@ -145,9 +145,11 @@ struct interp {
     struct var *globals;
     struct type *types;
     unsigned steps, limit; /* tokens looked at so far; where to stop */
+    unsigned patience;     /* steps that a loop or a function may take that launches nothing */
     unsigned nested;       /* how many structs are having their fields read */
     unsigned depth;        /* how deep calls, macros and statements are nested */
     unsigned assumed;      /* see struct interp_launch */
+    unsigned asking;       /* > 0: numbers get no new names */
     unsigned launching;    /* > 0: what a launch passes is being read */
     unsigned at;           /* the token of the file that is being carried out */
     unsigned last;         /* the first token of the last statement */

@@ -330,11 +330,11 @@ static struct interp_operand logical(
     const bool other = interp_truth(&second, &right_known);
 
     return right_known && (known || other != is_and) ? interp_plain(interp_int(other))
-                                                     : interp_plain((struct interp_value){0});
+                                                     : (struct interp_operand){0};
 }
 
-/* One side of a ? b : c. What is said of the side that is not taken is asked for too, where it has
- * no effects. */
+/* One side of a ? b : c. What is said of the side that is not taken is asked for too, where that
+ * side has no effects and names no macro. */
 static struct interp_operand side(struct interp_reader *r, bool taken)
 {
     const unsigned from = r->i;
@@ -344,9 +344,15 @@ static struct interp_operand side(struct interp_reader *r, bool taken)
     pass_over(r, LEVEL_ASSIGN);
     for (unsigned i = from; i < r->i; i++)
         if (tok_assigns(&r->toks->tok[i]) ||
-            (r->toks->tok[i].kind == TOK_NAME && toks_is(r->toks, i + 1, "(")))
-            return interp_plain((struct interp_value){0});
-    return interp_operand(r->ip, (struct tok_range){r->toks, from, r->i});
+            (r->toks->tok[i].kind == TOK_NAME &&
+                (toks_is(r->toks, i + 1, "(") ||
+                    resolver_macro(r->ip->resolver, r->toks->tok[i].text))))
+            return (struct interp_operand){0};
+    r->ip->asking++;
+    const struct interp_operand o = interp_operand(r->ip, (struct tok_range){r->toks, from, r->i});
+
+    r->ip->asking--;
+    return o;
 }
 
 static struct interp_operand choice(struct interp_reader *r, struct interp_operand condition)
@@ -358,7 +364,7 @@ static struct interp_operand choice(struct interp_reader *r, struct interp_opera
     known = known && !r->ip->walk;
     first = side(r, !known || value);
     if (!interp_accept(r, ":"))
-        return interp_plain((struct interp_value){0});
+        return (struct interp_operand){0};
     second = side(r, !known || !value);
     if (r->ip->walk) {
         if (first.memory == r->ip->walk->memory || second.memory == r->ip->walk->memory)
@@ -382,7 +388,7 @@ static struct interp_operand choice(struct interp_reader *r, struct interp_opera
     if (!same && said)
         return interp_plain(
             (struct interp_value){.kind = VALUE_SIZE, .said = said, .type = first.v.type});
-    return same ? first : interp_plain((struct interp_value){0});
+    return same ? first : (struct interp_operand){0};
 }
 
 static struct interp_operand assignment(
@@ -418,7 +424,7 @@ struct interp_operand interp_expression(struct interp_reader *r, int level)
     if (++ip->depth > INTERP_MAX_DEPTH || !interp_step(ip) || r->i >= r->to) {
         r->i = r->to;
         ip->depth--;
-        return interp_plain((struct interp_value){0});
+        return (struct interp_operand){0};
     }
     struct interp_operand left = interp_unary(r);
 
@@ -470,7 +476,7 @@ struct interp_operand interp_operand(struct interp *ip, struct tok_range range)
         o = interp_expression(&r, LEVEL_ASSIGN);
         if (r.i == before || (r.i < r.to && !tok_is(interp_now(&r), ","))) { /* it cannot be read */
             if (r.i < r.to)
-                o = interp_plain((struct interp_value){0});
+                o = (struct interp_operand){0};
             r.i += r.i == before;
         }
         interp_accept(&r, ",");

@@ -7,12 +7,13 @@
 
 #include <string.h>
 
-enum { MAX_HOT_NAMES = 256, MAX_ROUNDS = 8 };
+enum { MAX_MACROS = 3, MAX_ROUNDS = 8 };
 
 struct functions {
     const struct decl *fn;
     unsigned nr;
-    unsigned *hot; /* hot[i]: how many of the first i tokens launch or allocate */
+    bool *leads;   /* by token: it launches or allocates, or names what does */
+    unsigned *hot; /* hot[i]: how many of the first i tokens do */
 };
 
 static bool is_hot(const struct tok *t)
@@ -22,60 +23,63 @@ static bool is_hot(const struct tok *t)
                                                            str_starts(t->text, "cudaHostAlloc")));
 }
 
-/* The token launches or allocates, or names a function that does. */
-static bool leads_there(const struct tok *t, const char **names, unsigned nr)
+/* The token launches or allocates, or names a function that does, or a macro with such a token. */
+static bool leads_there(const struct interp *ip, const struct tok *t, unsigned depth)
 {
-    for (unsigned n = 0; n < nr && t->kind == TOK_NAME; n++)
-        if (strcmp(t->text, names[n]) == 0)
+    const struct toks *toks = ip->resolver->toks;
+    const unsigned named = t->kind == TOK_NAME ? toks_name(toks, t->text, 0) : toks->nr;
+
+    if (is_hot(t) || (named < toks->nr && ip->functions->leads[named]))
+        return true;
+    const struct macro *macro =
+        t->kind == TOK_NAME && depth ? resolver_macro(ip->resolver, t->text) : NULL;
+
+    for (unsigned i = 0; macro && i < macro->toks.nr; i++)
+        if (leads_there(ip, &macro->toks.tok[i], depth - 1))
             return true;
-    return is_hot(t);
-}
-
-static void count_hot(struct functions *f, const struct toks *toks, const char **names, unsigned nr)
-{
-    for (unsigned i = 0; i < toks->nr; i++)
-        f->hot[i + 1] = f->hot[i] + leads_there(&toks->tok[i], names, nr);
-}
-
-static bool add_hot(const char **names, unsigned *nr, const char *name)
-{
-    for (unsigned n = 0; n < *nr; n++)
-        if (strcmp(names[n], name) == 0)
-            return false;
-    if (*nr == MAX_HOT_NAMES)
-        return false;
-    names[(*nr)++] = name;
-    return true;
-}
-
-static bool add_hot_macro(const struct macro *macro, const char **names, unsigned *nr)
-{
-    for (unsigned i = 0; i < macro->toks.nr; i++)
-        if (leads_there(&macro->toks.tok[i], names, *nr))
-            return add_hot(names, nr, macro->name);
     return false;
 }
 
+/* All tokens of that name lead there. False: they did before. */
+static bool mark(struct interp *ip, const char *name)
+{
+    const struct toks *toks = ip->resolver->toks;
+    const unsigned first = toks_name(toks, name, 0);
+
+    if (first == toks->nr || ip->functions->leads[first])
+        return false;
+    for (unsigned i = first; i < toks->nr; i = toks_again(toks, i, toks->nr))
+        ip->functions->leads[i] = true;
+    return true;
+}
+
+/* Finds what launches or allocates, and what calls that, round by round. */
 static void find_hot(struct interp *ip, struct functions *f)
 {
     const struct toks *toks = ip->resolver->toks;
-    const char *names[MAX_HOT_NAMES];
-    unsigned nr = 0;
     bool more = true;
 
     f->hot = arena_array(ip->arena, toks->nr + 1, sizeof(*f->hot));
+    f->leads = arena_array(ip->arena, toks->nr + 1, sizeof(*f->leads));
+    for (unsigned i = 0; i < toks->nr; i++)
+        f->leads[i] = is_hot(&toks->tok[i]);
     for (unsigned round = 0; more && round < MAX_ROUNDS; round++) {
         more = false;
-        for (unsigned m = 0; m < ip->resolver->nr_macros; m++)
-            more = add_hot_macro(&ip->resolver->macros[m], names, &nr) || more;
-        count_hot(f, toks, names, nr);
-        for (unsigned i = 0; i < f->nr; i++) {
-            const struct decl *fn = &f->fn[i];
-            bool global = fn->from > 0 && resolver_function_at(ip->resolver, fn->body) &&
-                          resolver_function_at(ip->resolver, fn->body)->is_kernel;
+        for (unsigned m = 0; m < ip->resolver->nr_macros; m++) {
+            const struct macro *macro = &ip->resolver->macros[m];
 
-            if (!global && f->hot[fn->to] > f->hot[fn->body])
-                more = add_hot(names, &nr, fn->name) || more;
+            for (unsigned i = 0; i < macro->toks.nr; i++)
+                if (leads_there(ip, &macro->toks.tok[i], MAX_MACROS))
+                    more = mark(ip, macro->name) || more;
+        }
+        for (unsigned i = 0; i < toks->nr; i++)
+            f->hot[i + 1] = f->hot[i] + f->leads[i];
+        for (unsigned i = 0; i < f->nr; i++) {
+            const struct decl *fn = &f->fn[i],
+                              *whole = resolver_function_at(ip->resolver, fn->body);
+
+            if (!(whole && whole->is_kernel) && f->hot[fn->to] > f->hot[fn->body])
+                more = mark(ip, fn->name) || more;
         }
     }
 }
@@ -94,14 +98,9 @@ bool interp_launches_in(struct interp *ip, const struct toks *toks, unsigned fro
 
     if (toks == ip->resolver->toks)
         return f->hot[to < toks->nr ? to : toks->nr] > f->hot[from];
-    for (unsigned i = from; i < to; i++) {
-        if (is_hot(&toks->tok[i]))
+    for (unsigned i = from; i < to; i++)
+        if (leads_there(ip, &toks->tok[i], 0))
             return true;
-        for (unsigned n = 0; n < f->nr && toks->tok[i].kind == TOK_NAME; n++)
-            if (strcmp(f->fn[n].name, toks->tok[i].text) == 0 &&
-                f->hot[f->fn[n].to] > f->hot[f->fn[n].body])
-                return true;
-    }
     return false;
 }
 
@@ -202,7 +201,7 @@ struct interp_operand interp_lambda(struct interp_reader *r)
         body++;
     if (body >= r->to || !r->toks->tok[body].match) {
         r->i = r->to;
-        return interp_plain((struct interp_value){0});
+        return (struct interp_operand){0};
     }
     *fn = (struct decl){.kind = DECL_FUNCTION,
         .from = r->i,

@@ -96,6 +96,20 @@ static void set_template_args(
     }
 }
 
+static void set_args(
+    struct interp *ip, struct interp_launch *l, const struct tok_range *args, unsigned nr)
+{
+    for (unsigned i = 0; i < nr; i++) {
+        const struct interp_operand o = interp_operand(ip, args[i]);
+
+        l->site.args[i] = args[i];
+        l->args[i] = interp_copy(ip, o.v);
+        if (o.v.kind == VALUE_MEMORY && o.v.i != 0)
+            l->names[i] = o.path;
+    }
+    l->site.nr_args = nr;
+}
+
 void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned id, unsigned angle,
     unsigned chevrons, unsigned to, unsigned *past)
 {
@@ -132,15 +146,7 @@ void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned
         values[i] = interp_evaluate(ip, l->site.config[i]);
     set_config(ip, l, values, l->site.nr_config);
     set_template_args(ip, l, toks, angle);
-    l->site.nr_args = toks_list(toks, close + 1, parts, LAUNCH_MAX_ARGS);
-    for (unsigned i = 0; i < l->site.nr_args; i++) {
-        const struct interp_operand o = interp_operand(ip, parts[i]);
-
-        l->site.args[i] = parts[i];
-        l->args[i] = interp_copy(ip, o.v);
-        if (o.v.kind == VALUE_MEMORY && o.v.i != 0)
-            l->names[i] = o.path;
-    }
+    set_args(ip, l, parts, toks_list(toks, close + 1, parts, LAUNCH_MAX_ARGS));
     ip->launching--;
 }
 
@@ -251,11 +257,7 @@ bool interp_launch_call(struct interp *ip, const char *name, struct tok_range *a
         set_config(ip, l, config, 3);
         set_cluster(ip, l, object.object);
     }
-    for (unsigned i = 2; i < nr; i++) {
-        l->site.args[i - 2] = args[i];
-        l->args[i - 2] = interp_copy(ip, interp_evaluate(ip, args[i]));
-    }
-    l->site.nr_args = nr - 2;
+    set_args(ip, l, args + 2, nr - 2);
     ip->launching--;
     return true;
 }

@@ -127,7 +127,7 @@ static struct interp_operand named_cast(struct interp_reader *r)
     unsigned close = toks_angle(r->toks, r->i, r->to);
 
     if (!close || close + 1 >= r->to || !r->toks->tok[close + 1].match)
-        return interp_plain((struct interp_value){0});
+        return (struct interp_operand){0};
     interp_type_read(r->ip, r->toks, r->i + 1, close, &type, &is_ref);
     struct interp_operand o = interp_operand(
         r->ip, (struct tok_range){r->toks, close + 2, r->toks->tok[close + 1].match});
@@ -210,6 +210,28 @@ static struct interp_operand called(struct interp *ip, const struct decl *fn,
                : interp_plain(v);
 }
 
+/* What a call of a value carries out: a function, or a method of an object; NULL: it is not
+ * known. */
+static const struct decl *callee(struct interp *ip, const struct interp_value *of, unsigned nr_args)
+{
+    if (of->kind == VALUE_CODE)
+        return of->code->body ? of->code : NULL;
+    return of->kind == VALUE_OBJECT ? interp_type_method(ip, of->object->type, "operator", nr_args)
+                                    : NULL;
+}
+
+static struct interp_operand called_value(
+    struct interp *ip, struct interp_value of, struct interp_operand *args, unsigned nr_args)
+{
+    const struct decl *fn = callee(ip, &of, nr_args);
+
+    if (fn)
+        return called(ip, fn, args, nr_args, of.object, of.scope, NULL);
+    interp_walk_call(ip, "", args, nr_args);
+    interp_walk_away(ip, &of);
+    return (struct interp_operand){0};
+}
+
 static struct interp_operand call(
     struct interp_reader *r, const char *name, unsigned angle, unsigned open)
 {
@@ -224,21 +246,13 @@ static struct interp_operand call(
     r->i = r->toks->tok[open].match + 1;
     if (macro && macro->is_function)
         return interp_macro_call(ip, macro, args, nr);
-    if (variable && variable->v.kind == VALUE_CODE && variable->v.code->body) {
-        evaluate_args(r, open, values);
-        return called(ip, variable->v.code, values, nr, NULL, variable->v.scope, NULL);
-    }
     if (variable && variable->v.kind == VALUE_RANGE) { /* a distribution */
         evaluate_args(r, open, values);
         return interp_plain(variable->v);
     }
-    const struct decl *op = variable && variable->v.kind == VALUE_OBJECT
-                                ? interp_type_method(ip, variable->v.object->type, "operator", nr)
-                                : NULL;
-
-    if (op) { /* f(x) of an object */
+    if (variable && callee(ip, &variable->v, nr)) {
         evaluate_args(r, open, values);
-        return called(ip, op, values, nr, variable->v.object, NULL, NULL);
+        return called_value(ip, variable->v, values, nr);
     }
     if (variable)
         interp_walk_away(ip, &variable->v);
@@ -318,13 +332,13 @@ static struct interp_operand name(struct interp_reader *r)
 
     if (next && tok_is(next, "<<<")) {
         interp_launch_chevrons(ip, r->toks, id, angle, after, r->to, &r->i);
-        return interp_plain((struct interp_value){0});
+        return (struct interp_operand){0};
     }
     if (next && tok_is(next, "(") && next->match && next->match < r->to)
         return call(r, word, angle, after);
     if (angle && next && tok_is(next, "::")) { /* std::numeric_limits<int>::max() */
         r->i = after + 1;
-        return interp_now(r)->kind == TOK_NAME ? name(r) : interp_plain((struct interp_value){0});
+        return interp_now(r)->kind == TOK_NAME ? name(r) : (struct interp_operand){0};
     }
     const struct type *type =
         next && tok_is(next, "{") && next->match ? made_type(r, word, angle) : NULL;
@@ -360,6 +374,18 @@ static const struct type *pointed_type(const struct interp_operand *o)
     return type && type->kind == TYPE_POINTER ? type->to : NULL;
 }
 
+/* What a pointer points to. */
+static struct interp_operand pointed(const struct interp_value *v, const char *path)
+{
+    if (v->kind == VALUE_ADDRESS)
+        return (struct interp_operand){.v = v->slot->v, .slot = v->slot, .path = path};
+    return (struct interp_operand){.v = interp_cell(v->memory, v->i),
+        .memory = v->memory,
+        .offset = v->i,
+        .type = v->type,
+        .path = path};
+}
+
 /* o[index] of an object, in device code. */
 static struct interp_operand walk_index(
     struct interp *ip, struct interp_operand *o, struct interp_value index)
@@ -370,7 +396,7 @@ static struct interp_operand walk_index(
     if (fn)
         return called(ip, fn, &arg, 1, o->v.object, NULL, NULL);
     interp_walk_away(ip, &o->v);
-    return interp_plain((struct interp_value){0});
+    return (struct interp_operand){0};
 }
 
 static struct interp_operand element(struct interp_reader *r, struct interp_operand o)
@@ -383,7 +409,7 @@ static struct interp_operand element(struct interp_reader *r, struct interp_oper
         (size_t)i.i <= strlen(o.v.text))
         return interp_plain(interp_int(o.v.text[i.i]));
     if (o.v.kind == VALUE_ADDRESS && i.kind == VALUE_INT && i.i == 0)
-        return (struct interp_operand){.v = o.v.slot->v, .slot = o.v.slot, .path = o.path};
+        return pointed(&o.v, o.path);
     if (o.v.kind == VALUE_UNKNOWN && o.slot && !o.slot->type) /* mode[0] = ... */
         o.v = o.slot->v = interp_pointer(interp_memory(r->ip, -1, false), NULL, 0);
     if (r->ip->walk && (o.memory == r->ip->walk->memory || interp_watched(r->ip, &o.v) ||
@@ -402,13 +428,8 @@ static struct interp_operand element(struct interp_reader *r, struct interp_oper
                                  .type = o.v.type}
                            : (struct interp_operand){.path = o.path};
     }
-    struct interp_operand e = {.memory = o.v.memory,
-        .offset = interp_along(o.v.i, i.i, each ? each : 8),
-        .type = o.v.type,
-        .path = o.path};
-
-    e.v = interp_cell(e.memory, e.offset);
-    return e;
+    o.v.i = interp_along(o.v.i, i.i, each ? each : 8);
+    return pointed(&o.v, o.path);
 }
 
 /* The memory behind a tensor: as many elements as only the caller knows. */
@@ -448,7 +469,7 @@ static struct interp_operand member_call(
             return called(r->ip, fn, values, nr, o.v.object, NULL, NULL);
         interp_walk_call(r->ip, member, values, nr);
         interp_walk_away(r->ip, &o.v);
-        return interp_plain((struct interp_value){0});
+        return (struct interp_operand){0};
     }
     if (!o.path || o.v.kind != VALUE_UNKNOWN)
         return interp_member_builtin(r->ip, &o, member, args, nr);
@@ -492,21 +513,15 @@ static struct interp_operand member(struct interp_reader *r, struct interp_opera
     unsigned open = r->i + 1;
 
     if (interp_now(r)->kind != TOK_NAME)
-        return interp_plain((struct interp_value){0});
+        return (struct interp_operand){0};
     const char *path = !o.path || strcmp(o.path, "this") == 0
                            ? word
                            : arena_printf(r->ip->arena, "%s_%s", o.path, word);
 
     if (!(open < r->to && (toks_is(r->toks, open, "(") || toks_is(r->toks, open, "<"))))
         make_object(r->ip, &o, arrow);
-    if (arrow && o.v.kind == VALUE_ADDRESS)
-        o = (struct interp_operand){.v = o.v.slot->v, .slot = o.v.slot, .path = o.path};
-    else if (arrow && o.v.kind == VALUE_MEMORY)
-        o = (struct interp_operand){.v = interp_cell(o.v.memory, o.v.i),
-            .memory = o.v.memory,
-            .offset = o.v.i,
-            .type = o.v.type,
-            .path = o.path};
+    if (arrow && (o.v.kind == VALUE_ADDRESS || o.v.kind == VALUE_MEMORY))
+        o = pointed(&o.v, o.path);
     if (open < r->to && toks_is(r->toks, open, "<")) {
         unsigned close = toks_angle(r->toks, open, r->to); /* x.data_ptr<float>() */
 
@@ -557,7 +572,7 @@ static void name_value(struct interp *ip, struct interp_operand *o)
     const struct type *type = slot ? slot->type : NULL;
     const bool known = o->v.kind == VALUE_INT;
 
-    if (!o->path || ip->walk || (slot && (slot->nameless || slot->v.said)) ||
+    if (!o->path || ip->walk || ip->asking || (slot && (slot->nameless || slot->v.said)) ||
         strcmp(o->path, "argc") == 0)
         return;
     if (o->memory)
@@ -600,23 +615,6 @@ struct interp_value interp_read(struct interp *ip, struct interp_slot *slot)
 
     name_value(ip, &o);
     return o.v;
-}
-
-/* Calls a function that is a value, or an object. */
-static struct interp_operand called_value(
-    struct interp *ip, struct interp_value of, struct interp_operand *args, unsigned nr_args)
-{
-    const struct decl *op = of.kind == VALUE_OBJECT
-                                ? interp_type_method(ip, of.object->type, "operator", nr_args)
-                                : NULL;
-
-    if (of.kind == VALUE_CODE && of.code->body)
-        return called(ip, of.code, args, nr_args, NULL, of.scope, NULL);
-    if (op)
-        return called(ip, op, args, nr_args, of.object, NULL, NULL);
-    interp_walk_call(ip, "", args, nr_args);
-    interp_walk_away(ip, &of);
-    return interp_plain((struct interp_value){0});
 }
 
 static struct interp_operand postfix(struct interp_reader *r, struct interp_operand o)
@@ -683,7 +681,7 @@ static struct interp_operand primary(struct interp_reader *r)
     if (interp_now(r)->kind == TOK_NAME)
         return name(r);
     r->i = t->match > r->i && t->match < r->to ? t->match + 1 : r->i + 1;
-    return interp_plain((struct interp_value){0});
+    return (struct interp_operand){0};
 }
 
 static struct interp_operand address(struct interp_reader *r)
@@ -707,13 +705,8 @@ struct interp_operand interp_unary(struct interp_reader *r)
         return address(r);
     if (interp_accept(r, "*")) {
         o = interp_expression(r, LEVEL_UNARY);
-        if (o.v.kind == VALUE_ADDRESS)
-            return (struct interp_operand){.v = o.v.slot->v, .slot = o.v.slot};
-        if (o.v.kind == VALUE_MEMORY)
-            return (struct interp_operand){.v = interp_cell(o.v.memory, o.v.i),
-                .memory = o.v.memory,
-                .offset = o.v.i,
-                .type = o.v.type};
+        if (o.v.kind == VALUE_ADDRESS || o.v.kind == VALUE_MEMORY)
+            return pointed(&o.v, NULL);
         if (o.v.kind == VALUE_UNKNOWN || o.v.kind == VALUE_INT) /* for its type: sizeof(*p) */
             return (struct interp_operand){.type = pointed_type(&o)};
         return interp_plain(o.v.kind == VALUE_CODE ? o.v : (struct interp_value){0});

@@ -5,7 +5,6 @@
 
 #include "intake/eval/interp.h"
 
-/* INTERP_LOOP_STEPS: of a loop or a function that launches nothing. */
 enum { INTERP_MAX_DEPTH = 200, INTERP_MAX_STEPS = 600000, INTERP_LOOP_STEPS = 20000 };
 
 /* What is being left: nothing, a loop, a round of it, a function. */
@@ -108,6 +107,9 @@ void interp_enumerators(struct interp *ip, const struct toks *toks, unsigned fro
 
 /* Counts a step. False: none are left. */
 bool interp_step(struct interp *ip);
+
+/* A loop or a function took too many steps: those that come after it get fewer. */
+void interp_give_up(struct interp *ip);
 
 /* Makes unknown what tokens [from, to) assign, or hand to a function that may assign it. */
 void interp_lose(struct interp *ip, const struct toks *toks, unsigned from, unsigned to);

@@ -142,7 +142,7 @@ static void run_loop(struct interp *ip, const struct toks *toks, const struct in
     unsigned limit = ip->limit, rounds = 0;
     bool launches = interp_launches_in(ip, toks, l->body, l->body_to) ||
                     interp_launches_in(ip, l->condition.toks, l->condition.from, l->condition.to);
-    const unsigned bound = ip->steps + (launches ? 4 * INTERP_LOOP_STEPS : INTERP_LOOP_STEPS);
+    const unsigned bound = ip->steps + (launches ? 4 * INTERP_LOOP_STEPS : ip->patience);
     bool known = true, holds = true;
 
     if (ip->walk) {
@@ -174,7 +174,8 @@ static void run_loop(struct interp *ip, const struct toks *toks, const struct in
     if (ip->leaving == LEAVING_LOOP || ip->leaving == LEAVING_ROUND)
         ip->leaving = LEAVING_NOT;
     ip->limit = limit;
-    ip->stopped = ip->stopped && !given_up;
+    if (given_up)
+        interp_give_up(ip);
     if (given_up || !known) {
         interp_lose(ip, toks, l->body, l->body_to);
         interp_lose(ip, toks, l->step.from, l->step.to);
@@ -366,35 +367,28 @@ static unsigned declarator(struct interp *ip, const struct toks *toks, unsigned 
 
     if (i >= end || toks->tok[i].kind != TOK_NAME)
         return comma;
-    const char *name = toks->tok[i].text;
-    const struct tok *next = &toks->tok[i + 1];
+    const struct tok *next = &toks->tok[i + 1 < comma ? i + 1 : comma];
+    const bool equals = tok_is(next, "="), braces = tok_is(next, "{"),
+               has = braces || tok_is(next, "(");
+    const struct tok_range init = {toks, i + 2, equals ? comma : has ? next->match : i + 2};
+    struct interp_operand o = {0};
 
-    if (i + 1 < comma && tok_is(next, "[")) {
+    if (tok_is(next, "[")) {
         declare_array(ip, toks, i, type, comma);
-    } else if (i + 1 < comma && tok_is(next, "=")) {
-        struct tok_range init = {toks, i + 2, comma};
-        struct interp_operand o = {0};
-
-        if (is_ref)
-            o = interp_operand(ip, init);
-        struct interp_slot *slot = interp_declare(ip, name, type);
-
-        if (is_ref && o.slot)
-            ip->frame ? (void)(ip->frame->vars->slot = o.slot) : (void)0;
-        else if (is_ref && ip->walk && o.memory)
-            slot->element = o.memory;
-        else if (is_ref)
-            interp_assign(ip, slot, o.v);
-        else
-            interp_initialise(ip, slot, init, false);
-    } else {
-        bool braces = i + 1 < comma && tok_is(next, "{");
-        bool has = braces || (i + 1 < comma && tok_is(next, "("));
-        struct interp_slot *slot = interp_declare(ip, name, type);
-        struct tok_range init = {toks, i + 2, has ? next->match : i + 2};
-
-        interp_initialise(ip, slot, init, braces || !has);
+        return comma;
     }
+    if (is_ref && equals)
+        o = interp_operand(ip, init);
+    struct interp_slot *slot = interp_declare(ip, toks->tok[i].text, type);
+
+    if (!is_ref || !equals)
+        interp_initialise(ip, slot, init, braces || !(has || equals));
+    else if (o.slot && ip->frame)
+        ip->frame->vars->slot = o.slot;
+    else if (ip->walk && o.memory)
+        slot->element = o.memory;
+    else if (!o.slot)
+        interp_assign(ip, slot, o.v);
     return comma;
 }
 

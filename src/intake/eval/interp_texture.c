@@ -10,9 +10,7 @@
  * none. */
 static const char *channel_type(struct interp *ip, const struct interp_operand *args)
 {
-    static const char *const names[3][3] = {{"signed char", "short", "int"},
-        {"unsigned char", "unsigned short", "unsigned int"}, {NULL, NULL, "float"}};
-    static const char *const vectors[3][3] = {
+    static const char *const names[3][3] = {
         {"char", "short", "int"}, {"uchar", "ushort", "uint"}, {NULL, NULL, "float"}};
     const int64_t kind = args[4].v.i, bits = args[0].v.i;
     const unsigned size = bits == 8 ? 0 : bits == 16 ? 1 : 2;
@@ -22,8 +20,8 @@ static const char *channel_type(struct interp *ip, const struct interp_operand *
         lanes += args[c].v.kind == VALUE_INT && args[c].v.i > 0;
     if (args[4].v.kind != VALUE_INT || kind < 0 || kind > 2 || lanes == 0)
         return NULL;
-    return lanes > 1 && vectors[kind][size]
-               ? arena_printf(ip->arena, "%s%u", vectors[kind][size], lanes)
+    return lanes > 1 && names[kind][size]
+               ? arena_printf(ip->arena, "%s%u", names[kind][size], lanes)
                : names[kind][size];
 }
 

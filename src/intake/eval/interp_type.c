@@ -20,18 +20,16 @@ static bool ends_pointer(const char *text)
 
 static const struct decl *struct_named(struct interp *ip, const char *name)
 {
-    const struct decls *decls = ip->resolver->decls;
-    const char *last = name;
+    const struct toks *toks = ip->resolver->toks;
 
-    for (const char *p; (p = strstr(last, "::")) != NULL;)
-        last = p + 2;
-    size_t nr = strcspn(last, "<");
+    for (const char *p; (p = strstr(name, "::")) != NULL;)
+        name = p + 2;
+    name = arena_strndup(ip->arena, name, strcspn(name, "<"));
+    for (unsigned i = toks_name(toks, name, 0); i < toks->nr; i = toks_again(toks, i, toks->nr)) {
+        const struct decl *d = decls_at(ip->resolver->decls, i);
 
-    for (unsigned i = 0; i < decls->nr; i++) {
-        const struct decl *d = &decls->decl[i];
-
-        if ((d->kind == DECL_TYPE || d->kind == DECL_USING) && strlen(d->name) == nr &&
-            strncmp(d->name, last, nr) == 0 && toks_find(decls->toks, d->from, d->to, "{") < d->to)
+        if (d && (d->kind == DECL_TYPE || d->kind == DECL_USING) && strcmp(d->name, name) == 0 &&
+            toks_find(toks, d->from, d->to, "{") < d->to)
             return d;
     }
     return NULL;
@@ -40,21 +38,13 @@ static const struct decl *struct_named(struct interp *ip, const char *name)
 /* The first argument between the outermost < and >; NULL: there is none. */
 static const char *inner_text(struct interp *ip, const char *text)
 {
-    const char *open = strchr(text, '<'), *close = strrchr(text, '>');
+    const char *open = strchr(text, '<');
+    struct tok_range first;
+    struct toks toks;
 
-    if (!open || !close || close < open)
-        return NULL;
-    int depth = 0;
-    const char *end = close;
-
-    for (const char *p = open + 1; p < close; p++) { /* the first argument ends at a comma */
-        depth += (*p == '<' || *p == '(') - (*p == '>' || *p == ')');
-        if (*p == ',' && depth == 0) {
-            end = p;
-            break;
-        }
-    }
-    return arena_strndup(ip->arena, open + 1, (size_t)(end - open - 1));
+    return open && toks_lex(&toks, ip->arena, open, strlen(open)) && toks_list(&toks, 0, &first, 1)
+               ? toks_text(&toks, ip->arena, first.from, first.to)
+               : NULL;
 }
 
 const struct type *interp_type_inner(struct interp *ip, const struct type *type)

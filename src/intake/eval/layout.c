@@ -14,62 +14,50 @@ enum { MAX_NESTING = 6 };
 /* One struct while its fields are laid one after another. A field that is a struct gets its own. */
 struct laying {
     struct interp *ip;
-    struct layout *out;
-    const char *prefix;            /* begins the paths of its fields */
-    struct interp_object *object;  /* the value of the struct; NULL: not known */
-    unsigned start, offset, align; /* in bytes from the beginning of the outermost struct */
+    struct layout *out;           /* without leaves: only sizes are wanted */
+    const char *prefix;           /* begins the paths of its fields */
+    struct interp_object *object; /* the value of the struct; NULL: not known */
+    unsigned offset, align;       /* in bytes from its beginning */
 };
 
 static bool lay(struct interp *ip, struct layout *out, const struct type *type, const char *path,
-    const struct interp_value *seen, unsigned offset, unsigned *bytes, unsigned *align);
+    const struct interp_value *seen, unsigned *bytes, unsigned *align);
 
 static bool no_layout(struct layout *out, const char *why)
 {
-    out->why = out->why ? out->why : why;
+    out->why = why;
     return false;
-}
-
-/* Element k of an array in a struct. */
-static struct interp_value element_value(
-    const struct interp_value *array, unsigned k, unsigned each)
-{
-    if (!array || array->kind != VALUE_MEMORY || !array->memory)
-        return (struct interp_value){0};
-    return interp_cell(array->memory, array->i + (int64_t)k * each);
 }
 
 static bool lay_field(struct laying *l, const struct type_field *f)
 {
     struct arena *arena = l->ip->arena;
+    struct layout *out = l->out;
     const struct interp_value *seen =
         l->object ? &interp_field(l->ip, l->object, f->name)->v : NULL;
-    const char *path = l->out->leaves ? arena_printf(arena, "%s%s", l->prefix, f->name) : "";
+    const char *path = out->leaves ? arena_printf(arena, "%s%s", l->prefix, f->name) : "";
+    const bool array = f->count > 1 && out->leaves;
 
     if (f->from < f->to && toks_is(l->ip->resolver->toks, f->from, ":"))
-        return no_layout(l->out, arena_printf(arena, "field %s has a number of bits", f->name));
-    if (l->out->leaves && f->count > LAYOUT_MAX_LEAVES)
-        return no_layout(l->out, arena_printf(arena, "field %s has too many elements", f->name));
-    for (unsigned k = 0; k < f->count; k++) {
-        unsigned bytes = 0, align = 1;
+        return no_layout(out, arena_printf(arena, "field %s has a number of bits", f->name));
+    if (array && f->count > LAYOUT_MAX_LEAVES)
+        return no_layout(out, arena_printf(arena, "field %s has too many elements", f->name));
+    for (unsigned k = 0; k < (array ? f->count : f->count > 0); k++) {
+        const unsigned first = out->nr;
         struct interp_value one = {0};
+        unsigned bytes, align;
 
-        if (f->count > 1 && l->out->leaves) {
-            one = element_value(seen, k, interp_sizeof(l->ip, f->type));
-            path = arena_printf(arena, "%s%s[%u]", l->prefix, f->name, k);
-        }
-        if (!lay(l->ip, NULL, f->type, path, NULL, 0, &bytes, &align)) /* for its alignment */
-            return no_layout(l->out, arena_printf(arena, "field %s is of type %s", f->name,
-                                         f->type ? f->type->text : "that is not known"));
-        l->offset = l->start + (unsigned)round_up(l->offset - l->start, align);
+        if (array && seen && seen->kind == VALUE_MEMORY && seen->memory)
+            one = interp_cell(seen->memory, seen->i + (int64_t)k * interp_sizeof(l->ip, f->type));
+        if (!lay(l->ip, out, f->type, array ? arena_printf(arena, "%s[%u]", path, k) : path,
+                array ? &one : seen, &bytes, &align))
+            return no_layout(out, arena_printf(arena, "field %s is of type %s", f->name,
+                                      f->type ? f->type->text : "that is not known"));
+        l->offset = (unsigned)round_up(l->offset, align);
         l->align = align > l->align ? align : l->align;
-        if (!l->out->leaves) { /* all elements at once */
-            l->offset += bytes * f->count;
-            return true;
-        }
-        if (!lay(l->ip, l->out, f->type, path, f->count > 1 ? &one : seen, l->offset, &bytes,
-                &align))
-            return false;
-        l->offset += bytes;
+        for (unsigned n = first; n < out->nr && out->leaves; n++)
+            out->leaves[n].offset += l->offset;
+        l->offset += array ? bytes : bytes * f->count;
     }
     return true;
 }
@@ -85,37 +73,25 @@ static unsigned written_align(const struct toks *toks, unsigned from, unsigned o
     return 1;
 }
 
-/* Lays the bases of struct A : B, C {. */
-static bool lay_bases(struct laying *l, unsigned from, unsigned open)
+/* What struct A : B, C { derives from has no fields. */
+static bool bases_are_empty(struct interp *ip, const struct decl *d, unsigned open)
 {
-    const struct toks *toks = l->ip->resolver->toks;
+    const struct toks *toks = ip->resolver->toks;
     struct tok_range bases[4];
-    const unsigned colon = toks_find(toks, from, open, ":");
+    const unsigned colon = toks_find(toks, d->from, open, ":");
     const unsigned nr =
         colon < open ? tok_range_split((struct tok_range){toks, colon + 1, open}, bases, 4) : 0;
 
     for (unsigned b = 0; b < nr; b++) {
-        const struct type *type;
-        unsigned bytes, align, i = bases[b].from;
-        bool is_ref;
+        struct layout base;
 
-        while (i < bases[b].to && (toks_is(toks, i, "public") || toks_is(toks, i, "private")))
-            i++;
-        interp_type_read(l->ip, toks, i, bases[b].to, &type, &is_ref);
-        if (type && strstr(type->text, "nary_function")) /* std's: it is empty */
-            continue;
-        if (!type || !lay(l->ip, NULL, type, "", NULL, 0, &bytes, &align))
-            return no_layout(l->out, "what it derives from is not known");
-        struct interp_value self = {.kind = VALUE_OBJECT, .object = l->object};
-        struct layout alone = {0};
+        bases[b].from +=
+            toks_is(toks, bases[b].from, "public") || toks_is(toks, bases[b].from, "private");
+        const struct type *type = interp_type_in(ip, bases[b]);
 
-        if (bytes == 1 && layout_of(l->ip, type, NULL, &alone) && alone.nr == 0)
-            continue; /* an empty base takes no room */
-        if (b > 0)
-            return no_layout(l->out, "it derives from several structs");
-        lay(l->ip, l->out, type, l->prefix, l->object ? &self : NULL, l->start, &bytes, &align);
-        l->offset = l->start + bytes;
-        l->align = align;
+        if (!(type && strstr(type->text, "nary_function")) && /* std's: it is empty */
+            !(type && layout_of(ip, type, NULL, &base) && base.nr == 0))
+            return false;
     }
     return true;
 }
@@ -135,13 +111,14 @@ static bool lay_struct(struct laying *l, const struct type *type)
         return no_layout(l->out, "it has fields that cannot be read");
     l->ip->nested++;
     l->ip->frame = &frame;
-    bool ok = lay_bases(l, d->from, open);
+    bool ok = bases_are_empty(l->ip, d, open) ||
+              no_layout(l->out, "it derives from a struct with fields, or from one not known");
     l->ip->frame = frame.up;
     for (const struct type_field *f = fields->first; f && ok; f = f->next)
         ok = lay_field(l, f);
     l->ip->nested--;
     l->align = align > l->align ? align : l->align;
-    return (ok && fields->known) || no_layout(l->out, "it has fields that cannot be read");
+    return ok && (fields->known || no_layout(l->out, "it has fields that cannot be read"));
 }
 
 /* Lays x, y, z, w of float3, half2 or dim3. */
@@ -156,60 +133,55 @@ static bool lay_vector(struct laying *l, const struct type *type)
     if (lanes > ARRAY_SIZE(parts))
         return no_layout(l->out, "what it consists of is not known");
     for (unsigned i = 0; i < lanes; i++)
-        lay_field(l, &(struct type_field){
-                         .name = parts[i], .type = interp_type_named(l->ip, name), .count = 1});
+        if (!lay_field(
+                l, &(struct type_field){
+                       .name = parts[i], .type = interp_type_named(l->ip, name), .count = 1}))
+            return false;
     l->align = lanes == 3 ? each : type->bytes < 16 ? type->bytes : 16;
-    return !l->out->why;
+    return true;
 }
 
 static bool add_leaf(struct interp *ip, struct layout *out, struct leaf leaf)
 {
     if (out->nr == LAYOUT_MAX_LEAVES)
         return no_layout(out, "it has more than 8192 numbers and pointers");
-    if (out->leaves && out->nr == out->room) {
+    if (out->nr == out->room) {
         struct leaf *old = out->leaves;
 
         out->leaves = arena_array(ip->arena, out->room *= 2, sizeof(*old));
         memcpy(out->leaves, old, out->nr * sizeof(*old));
     }
-    if (out->leaves)
-        out->leaves[out->nr] = leaf;
-    out->nr++;
+    out->leaves[out->nr++] = leaf;
     return true;
 }
 
-/* Lays one value at an offset. out NULL: only its size and alignment are wanted. False: its layout
- * is not known. */
+/* Lays one value at the end of the leaves, at offset 0. False: its layout is not known. */
 static bool lay(struct interp *ip, struct layout *out, const struct type *type, const char *path,
-    const struct interp_value *seen, unsigned offset, unsigned *bytes, unsigned *align)
+    const struct interp_value *seen, unsigned *bytes, unsigned *align)
 {
-    struct layout sizes = {0};
-    const bool whole = type && (type->kind == TYPE_STRUCT || type->kind == TYPE_DIM3);
     struct laying l = {.ip = ip,
-        .out = out ? out : &sizes,
-        .prefix = *path && out ? arena_printf(ip->arena, "%s.", path) : "",
+        .out = out,
+        .prefix = *path ? arena_printf(ip->arena, "%s.", path) : "",
         .object = seen && seen->kind == VALUE_OBJECT ? seen->object : NULL,
-        .start = offset,
-        .offset = offset,
         .align = 1};
 
     if (!type || ip->depth >= INTERP_MAX_DEPTH)
-        return false;
-    if (whole) {
+        return no_layout(out, "its type is not known");
+    if (type->kind == TYPE_STRUCT || type->kind == TYPE_DIM3) {
         ip->depth++;
         const bool ok = type->decl ? lay_struct(&l, type) : lay_vector(&l, type);
 
         ip->depth--;
         *align = l.align;
-        *bytes = (unsigned)round_up(l.offset > offset ? l.offset - offset : 1, l.align);
+        *bytes = (unsigned)round_up(l.offset ? l.offset : 1, l.align);
         return ok;
     }
     *bytes = *align = type->bytes;
-    return (type->kind == TYPE_INT || type->kind == TYPE_REAL || type->kind == TYPE_POINTER) &&
-           type->bytes &&
-           (!out ||
-               add_leaf(ip, out,
-                   (struct leaf){path, type, offset, seen ? *seen : (struct interp_value){0}}));
+    if ((type->kind != TYPE_INT && type->kind != TYPE_REAL && type->kind != TYPE_POINTER) ||
+        !type->bytes)
+        return no_layout(out, "its type is not known");
+    return !out->leaves ||
+           add_leaf(ip, out, (struct leaf){path, type, 0, seen ? *seen : (struct interp_value){0}});
 }
 
 bool layout_of(struct interp *ip, const struct type *type, const struct interp_value *seen,
@@ -217,13 +189,12 @@ bool layout_of(struct interp *ip, const struct type *type, const struct interp_v
 {
     *layout =
         (struct layout){.room = 16, .leaves = arena_array(ip->arena, 16, sizeof(*layout->leaves))};
-    return lay(ip, layout, type, "", seen, 0, &layout->bytes, &layout->align) ||
-           no_layout(layout, "its type is not known");
+    return lay(ip, layout, type, "", seen, &layout->bytes, &layout->align);
 }
 
 unsigned layout_bytes(struct interp *ip, const struct type *type)
 {
-    unsigned bytes, align;
+    struct layout sizes = {0};
 
-    return lay(ip, NULL, type, "", NULL, 0, &bytes, &align) ? bytes : 0;
+    return lay(ip, &sizes, type, "", NULL, &sizes.bytes, &sizes.align) ? sizes.bytes : 0;
 }

@@ -6,7 +6,6 @@
 #include "base/str.h"
 #include "intake/eval/params.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,29 +13,21 @@
 
 static void read_macro(struct resolver *resolver, const struct tok *t, size_t *cap)
 {
-    const char *p = t->text + 1 + strspn(t->text + 1, " \t");
+    const char *text = decls_defined(t->text);
     struct macro m = {.line = t->line};
+    struct toks all;
 
-    if (strncmp(p, "define", 6) != 0 || !isspace((unsigned char)p[6]))
+    if (!text || !toks_lex(&all, resolver->arena, text, strlen(text)) || all.nr == 0)
         return;
-    p += 6 + strspn(p + 6, " \t");
-    size_t nr = strcspn(p, " \t(\\\n\r");
-    m.name = arena_strndup(resolver->arena, p, nr);
-    p += nr;
-    if (*p == '(') {
-        m.is_function = true;
-        for (p++; *p && *p != ')' && m.nr_params < ARRAY_SIZE(m.params);) {
-            p += strspn(p, " \t,\\\n\r");
-            nr = strcspn(p, " \t,)\\\n\r");
-            if (nr == 0)
-                break;
-            m.params[m.nr_params++] = arena_strndup(resolver->arena, p, nr);
-            p += nr;
-        }
-        p += strcspn(p, ")");
-        p += *p == ')';
-    }
-    if (!toks_lex(&m.toks, resolver->arena, p, strlen(p)))
+    m.name = all.tok[0].text;
+    m.is_function = toks_is(&all, 1, "(") && all.tok[1].at == all.tok[0].end;
+    const unsigned close = m.is_function ? all.tok[1].match : 0;
+
+    for (unsigned i = 2; i < close && m.nr_params < ARRAY_SIZE(m.params); i++)
+        if (!toks_is(&all, i, ","))
+            m.params[m.nr_params++] = all.tok[i].text;
+    text += all.tok[close].end;
+    if (!toks_lex(&m.toks, resolver->arena, text, strlen(text)))
         return;
     resolver->macros = grow(resolver->macros, cap, resolver->nr_macros + 1, sizeof(m));
     resolver->macros[resolver->nr_macros++] = m;

@@ -110,38 +110,31 @@ static bool is_own(const struct resolver *resolver, const struct decl *fn, const
     return false;
 }
 
-bool resolver_device_uses(const struct resolver *resolver, const char *name)
+/* The name stands in what is kept for the device: in a function that has none of its own of that
+ * name; with `self`, a declaration at the top level, also beside it, in a table, a type, or a
+ * macro. The values of an enum are kept together. */
+static bool device_names(const struct resolver *resolver, const char *name, const struct decl *self)
 {
-    for (unsigned i = 0; i < resolver->decls->nr; i++) {
-        const struct decl *d = &resolver->decls->decl[i];
+    const struct toks *toks = resolver->toks;
 
-        if (d->kind != DECL_FUNCTION || !d->keep)
+    for (unsigned i = toks_name(toks, name, 0); i < toks->nr; i = toks_again(toks, i, toks->nr)) {
+        const struct decl *d = decls_at(resolver->decls, i);
+
+        if (!d || !d->keep || d->kind == DECL_DIRECTIVE)
             continue;
-        for (unsigned t = d->from; t < d->to; t++)
-            if (toks_is(resolver->toks, t, name) && !is_own(resolver, d, name))
-                return true;
+        if (d->kind == DECL_FUNCTION ? !is_own(resolver, d, name)
+                                     : self && (d != self || toks_is(toks, d->from, "enum")))
+            return true;
     }
-    return false;
-}
-
-/* Something else that is kept at the top level has the name: a table, a type, a macro. The values
- * of an enum are kept together. */
-static bool kept_beside(const struct resolver *resolver, const struct decl *self, const char *name)
-{
-    for (unsigned i = 0; i < resolver->decls->nr; i++) {
-        const struct decl *d = &resolver->decls->decl[i];
-
-        if ((d == self && !toks_is(resolver->toks, d->from, "enum")) || !d->keep ||
-            d->kind == DECL_FUNCTION || d->kind == DECL_DIRECTIVE)
-            continue;
-        for (unsigned t = d->from; t < d->to; t++)
-            if (toks_is(resolver->toks, t, name))
-                return true;
-    }
-    for (unsigned m = 0; m < resolver->nr_macros; m++)
+    for (unsigned m = 0; self && m < resolver->nr_macros; m++)
         if (toks_name(&resolver->macros[m].toks, name, 0) < resolver->macros[m].toks.nr)
             return true;
     return false;
+}
+
+bool resolver_device_uses(const struct resolver *resolver, const char *name)
+{
+    return device_names(resolver, name, NULL);
 }
 
 /* The name is a constant or a value of an enum that stands at the top level and that device code
@@ -151,8 +144,7 @@ static bool stands_kept(const struct resolver *resolver, const char *name, unsig
 {
     const struct decl *d = decls_at(resolver->decls, at);
 
-    return d && d->kind != DECL_FUNCTION && d->keep &&
-           (resolver_device_uses(resolver, name) || kept_beside(resolver, d, name));
+    return d && d->kind != DECL_FUNCTION && d->keep && device_names(resolver, name, d);
 }
 
 /* ---- expressions ---- */

@@ -135,14 +135,14 @@ static void add_side(struct decl_side *side, const char *word)
 /* #define HOST_DEVICE __host__ __device__ */
 static void note_side_macro(struct decls_reader *r, const char *directive)
 {
-    const char *p = directive + 1 + strspn(directive + 1, " \t");
+    const char *text = decls_defined(directive);
     struct toks body;
     struct decl_side side = {0};
 
-    if (!str_starts(p, "define") || r->nr_macros == ARRAY_SIZE(r->macros) || !strstr(p, "__") ||
-        !toks_lex(&body, r->arena, p + 6, strlen(p + 6)) || body.nr < 2 ||
+    if (!text || r->nr_macros == ARRAY_SIZE(r->macros) || !strstr(text, "__") ||
+        !toks_lex(&body, r->arena, text, strlen(text)) || body.nr < 2 ||
         body.tok[0].kind != TOK_NAME ||
-        (tok_is(&body.tok[1], "(") && body.tok[1].at == body.tok[0].end))
+        (toks_is(&body, 1, "(") && body.tok[1].at == body.tok[0].end))
         return;
     side.name = body.tok[0].text;
     for (unsigned i = 1; i < body.nr; i++)
@@ -417,28 +417,22 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names in a directive are wanted too, because directives stay. Words of its comments are
- * not. */
+static void want(struct wanted *w, const char *name)
+{
+    w->word = grow(w->word, &w->cap, w->nr + 1, sizeof(*w->word));
+    w->word[w->nr++] = name;
+}
+
+/* The names in a directive are wanted too, because directives stay. */
 static void want_words_of(struct wanted *w, struct arena *arena, const char *text)
 {
-    for (const char *p = text; *p;) {
-        if (str_starts(p, "//"))
-            break;
-        if (str_starts(p, "/*")) {
-            const char *end = strstr(p + 2, "*/");
+    struct toks toks;
 
-            p = end ? end + 2 : p + strlen(p);
-        } else if (isalpha((unsigned char)*p) || *p == '_') {
-            size_t nr =
-                strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-
-            w->word = grow(w->word, &w->cap, w->nr + 1, sizeof(*w->word));
-            w->word[w->nr++] = arena_strndup(arena, p, nr);
-            p += nr;
-        } else {
-            p++;
-        }
-    }
+    text += *text == '#';
+    if (toks_lex(&toks, arena, text, strlen(text)))
+        for (unsigned i = 0; i < toks.nr; i++)
+            if (toks.tok[i].kind == TOK_NAME)
+                want(w, toks.tok[i].text);
 }
 
 /* x.name, p->name: the name belongs to a type, and is none of the file's. */
@@ -458,9 +452,7 @@ static void want_tokens(
         } else if (toks->tok[i].kind == TOK_NAME && !decls->host[i]) {
             const char *name = toks->tok[i].text;
 
-            w->word = grow(w->word, &w->cap, w->nr + 1, sizeof(*w->word));
-            w->word[w->nr++] =
-                i > from && is_member(toks, i) ? arena_printf(arena, ".%s", name) : name;
+            want(w, i > from && is_member(toks, i) ? arena_printf(arena, ".%s", name) : name);
         }
 }
 
@@ -558,17 +550,22 @@ static bool always_stays(const struct decl *d, const struct toks *toks, size_t o
     return false;
 }
 
-const char *decls_defined_name(struct arena *arena, const char *directive)
+const char *decls_defined(const char *directive)
 {
     const char *p = directive + 1 + strspn(directive + 1, " \t");
+
+    return str_starts(p, "define") && isspace((unsigned char)p[6]) ? p + 6 + strspn(p + 6, " \t")
+                                                                   : NULL;
+}
+
+const char *decls_defined_name(struct arena *arena, const char *directive)
+{
+    const char *text = decls_defined(directive);
     size_t nr = 0;
 
-    if (!str_starts(p, "define") || !isspace((unsigned char)p[6]))
-        return NULL;
-    p += 6 + strspn(p + 6, " \t");
-    while (str_word_char(p[nr]))
+    while (text && str_word_char(text[nr]))
         nr++;
-    return arena_strndup(arena, p, nr);
+    return text ? arena_strndup(arena, text, nr) : NULL;
 }
 
 /* `using namespace x;` stands somewhere: names of x are used without x. */

@@ -63,6 +63,10 @@ const struct decl *decls_at(const struct decls *decls, unsigned at);
 /* The function of that name; one with a body comes first. NULL: none. */
 const struct decl *decls_function(const struct decls *decls, const char *name);
 
+/* What stands behind the word in a #define: the name, and what the name means; NULL: the directive
+ * is another one. */
+const char *decls_defined(const char *directive);
+
 /* The name that a #define gives a meaning; NULL: the directive is another one. */
 const char *decls_defined_name(struct arena *arena, const char *directive);
 

@@ -72,16 +72,8 @@ const char *spelling_elem(const char *type, unsigned *lanes)
         {"unsigned long long", "u64", 1}, {"size_t", "u64", 1}, {"uint64_t", "u64", 1},
         {"half", "f16", 1}, {"__half", "f16", 1}, {"__nv_bfloat16", "bf16", 1},
         {"nv_bfloat16", "bf16", 1}, {"__nv_fp8_e4m3", "e4m3", 1}, {"__nv_fp8_e5m2", "e5m2", 1},
-        {"float2", "f32", 2}, {"float4", "f32", 4}, {"float3", "f32", 3}, {"double2", "f64", 2},
-        {"int2", "i32", 2}, {"int4", "i32", 4}, {"uint2", "u32", 2}, {"uint4", "u32", 4},
-        {"half2", "f16", 2}, {"__half2", "f16", 2}, {"double4", "f64", 4}, {"double3", "f64", 3},
-        {"int3", "i32", 3}, {"uint3", "u32", 3}, {"short2", "i16", 2}, {"short4", "i16", 4},
-        {"ushort2", "u16", 2}, {"ushort4", "u16", 4}, {"char4", "i8", 4}, {"char2", "i8", 2},
-        {"uchar2", "u8", 2}, {"longlong2", "i64", 2}, {"ulonglong2", "u64", 2}, {"long2", "i64", 2},
-        {"ulong2", "u64", 2}, {"long4", "i64", 4}, {"ulong4", "u64", 4}, {"longlong4", "i64", 4},
-        {"ulonglong4", "u64", 4}, {"clock_t", "i64", 1}, {"ulong", "u64", 1}, {"ushort", "u16", 1},
-        {"__nv_bfloat162", "bf16", 2}, {"nv_bfloat162", "bf16", 2}, {"uchar4", "u8", 4},
-        {"uchar3", "u8", 3}, {"cufftComplex", "f32", 2}, {"cufftReal", "f32", 1},
+        {"longlong", "i64", 1}, {"ulonglong", "u64", 1}, {"clock_t", "i64", 1}, {"ulong", "u64", 1},
+        {"ushort", "u16", 1}, {"cufftComplex", "f32", 2}, {"cufftReal", "f32", 1},
         {"cufftDoubleComplex", "f64", 2}, {"cufftDoubleReal", "f64", 1}, {"cuComplex", "f32", 2},
         {"cuFloatComplex", "f32", 2}, {"cuDoubleComplex", "f64", 2}, {"complex<float>", "f32", 2},
         {"complex<double>", "f64", 2}, {"half_t", "f16", 1}, {"Half", "f16", 1},
@@ -100,11 +92,18 @@ const char *spelling_elem(const char *type, unsigned *lanes)
             type += strlen(libraries[i]);
             break;
         }
-    for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-        if (strcmp(type, known[i].c) == 0) {
-            *lanes = known[i].lanes;
+    const size_t nr = strlen(type);
+    const char last = nr > 1 ? type[nr - 1] : 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+        const bool vector = last >= '2' && last <= '4' && strncmp(type, known[i].c, nr - 1) == 0 &&
+                            !known[i].c[nr - 1] && known[i].lanes == 1; /* float4 */
+
+        if (vector || strcmp(type, known[i].c) == 0) {
+            *lanes = vector ? (unsigned)(last - '0') : known[i].lanes;
             return known[i].elem;
         }
+    }
     return NULL;
 }
 
@@ -131,11 +130,6 @@ unsigned spelling_bytes(const char *type)
         type += 6;
     const char *name = spelling_elem(type, &lanes);
     return name && elem_parse(name, strlen(name), &elem) ? (unsigned)elem_bytes(elem) * lanes : 0;
-}
-
-bool spelling_is_null(const char *word)
-{
-    return strcmp(word, "nullptr") == 0 || strcmp(word, "NULL") == 0 || strcmp(word, "0") == 0;
 }
 
 bool spelling_is_real(const char *type)

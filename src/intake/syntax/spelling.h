@@ -24,7 +24,6 @@ const char *spelling_elem(const char *type, unsigned *lanes);
 const char *spelling_c_type(const char *elem);
 
 unsigned spelling_bytes(const char *type); /* bytes of one value; 0: not known */
-bool spelling_is_null(const char *word);   /* nullptr, NULL, 0 */
 bool spelling_is_real(const char *type);
 bool spelling_is_integer(const char *type);
 

@@ -134,8 +134,6 @@ static void test_spellings(void **state)
 {
     assert_string_equal(spelling_tidy(arena, "((n))*1"), "n");
     assert_string_equal(spelling_with_number(arena, "n*nx+n", "n", 3), "3*nx+3");
-    assert_true(spelling_is_null("nullptr"));
-    assert_false(spelling_is_null("null"));
 }
 
 static void test_includes(void **state)
