@@ -25,13 +25,23 @@ static size_t bad_byte(const char *text, size_t bytes)
     return at;
 }
 
-static unsigned line_of(const char *text, size_t at)
+unsigned source_line(const char *text, size_t at)
 {
     unsigned line = 1;
 
     for (size_t i = 0; i < at; i++)
         line += text[i] == '\n';
     return line;
+}
+
+const struct user_file *source_set_origin(
+    const struct source_set *set, unsigned line, unsigned *number)
+{
+    const struct origin *o = &set->origins[line - 1];
+    const struct user_file *f = &set->files[o->file];
+
+    *number = source_line(f->text, o->at < f->bytes ? o->at : f->bytes);
+    return f;
 }
 
 /* ---- the user's own headers ---- */
@@ -166,7 +176,7 @@ static bool inline_include(struct inliner *p, unsigned from, const char *line, s
         return err_set(err, "%s: headers include one another too deeply (more than %d levels)",
             file.path, MAX_INCLUDE_DEPTH);
     set->files[set->nr_files] = file;
-    p->shift += line_of(file.text, file.bytes);
+    p->shift += source_line(file.text, file.bytes);
     bool ok = p->out.len + file.bytes <= SOURCE_SET_MAX_BYTES
                   ? inline_file(p, set->nr_files++, depth - 1, err)
                   : err_set(err, "%s: with its headers the file is over %d MiB", set->files[0].path,
@@ -185,20 +195,21 @@ static bool as_utf8(struct source_set *set, struct user_file *f, struct err *err
         return true;
     if (f->code != f->text)
         return err_set(
-            err, "%s:%u: not UTF-8, which Python text must be", f->path, line_of(f->text, bad));
+            err, "%s:%u: not UTF-8, which Python text must be", f->path, source_line(f->text, bad));
     for (size_t i = 0; i < f->bytes; i++) {
         unsigned char c = (unsigned char)f->text[i];
 
         if (c == 0 || (c < ' ' && !strchr("\a\b\t\n\v\f\r\033", c))) {
             str_finish(&out);
             return err_set(err, "%s:%u: a byte 0x%02x%s: this is not a text file", f->path,
-                line_of(f->text, i), c, c ? "" : " (NUL)");
+                source_line(f->text, i), c, c ? "" : " (NUL)");
         }
         if (c >= 0x80)
             str_add_char(&out, (char)(0xc0 | c >> 6));
         str_add_char(&out, (char)(c >= 0x80 ? 0x80 | (c & 0x3f) : c));
     }
-    note(set, "%s:%u is not UTF-8: the file was read as Latin-1", f->path, line_of(f->text, bad));
+    note(set, "%s:%u is not UTF-8: the file was read as Latin-1", f->path,
+        source_line(f->text, bad));
     f->text = f->code = arena_strndup(set->arena, str_text(&out), out.len);
     f->bytes = out.len;
     str_finish(&out);

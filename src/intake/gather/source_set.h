@@ -85,6 +85,12 @@ bool source_set_inline_headers(
 bool source_set_read(struct source_set *set, struct arena *arena, const char *path,
     const char *source, size_t bytes, const struct intake_args *args, struct err *err);
 
+/* The file that a line (from 1) of set->text comes from, and its number there in *number. */
+const struct user_file *source_set_origin(
+    const struct source_set *set, unsigned line, unsigned *number);
+
+unsigned source_line(const char *text, size_t at); /* the number of the line of byte `at`, from 1 */
+
 /* Which line of set->text is line `line` of the kernel file, both from 0. SOURCE_SET_NO_LINE: that
  * line is not the user's. */
 unsigned source_set_line(const struct source_set *set, unsigned line);

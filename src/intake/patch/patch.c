@@ -46,13 +46,11 @@ const char *patcher_where(const struct patcher *p, unsigned line)
 
     if (line == 0 || line > set->nr_lines)
         return "the end";
-    const struct origin *from = &set->origins[line - 1];
-    unsigned number = 1;
+    unsigned number;
+    const struct user_file *from = source_set_origin(set, line, &number);
 
-    for (size_t i = 0; i < from->at; i++)
-        number += set->files[from->file].text[i] == '\n';
-    return from->file ? arena_printf(p->arena, "%s:%u", set->files[from->file].name, number)
-                      : arena_printf(p->arena, "line %u", number);
+    return from != set->files ? arena_printf(p->arena, "%s:%u", from->name, number)
+                              : arena_printf(p->arena, "line %u", number);
 }
 
 /* The line (from 0) of a byte of set->text. */
