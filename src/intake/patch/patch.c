@@ -40,6 +40,13 @@ size_t patcher_line_at(const struct patcher *p, unsigned line)
     return line < p->set->nr_lines ? p->set->starts[line] : p->set->bytes;
 }
 
+const char *patcher_source(const struct patcher *p, struct tok_range r)
+{
+    const size_t from = r.toks->tok[r.from].at;
+
+    return arena_strndup(p->arena, r.toks->source + from, r.toks->tok[r.to - 1].end - from);
+}
+
 const char *patcher_where(const struct patcher *p, unsigned line)
 {
     const struct source_set *set = p->set;

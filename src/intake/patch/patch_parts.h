@@ -41,6 +41,9 @@ bool patcher_refuse(struct patcher *p, const char *format, ...)
  * p->why says so. */
 bool patcher_replace(struct patcher *p, size_t from, size_t to, const char *text);
 
+/* The tokens of a range of p->set->text as they stand there. */
+const char *patcher_source(const struct patcher *p, struct tok_range range);
+
 /* Where line `line` (from 1) of p->set->text comes from: "line 12" of the user's file, or
  * "x.cuh:12". */
 const char *patcher_where(const struct patcher *p, unsigned line);

@@ -104,14 +104,6 @@ static unsigned word_end(const struct toks *toks, unsigned i)
     return end;
 }
 
-static const char *source_of(const struct scope_names *scope, unsigned from, unsigned to)
-{
-    const struct toks *toks = &scope->p->set->toks;
-
-    return arena_strndup(scope->p->arena, toks->source + toks->tok[from].at,
-        toks->tok[to - 1].end - toks->tok[from].at);
-}
-
 /* A name in the function around that means the size. The size's own name is looked at first. */
 static const char *local_name(struct scope_names *scope, const char *size, bool own)
 {
@@ -130,7 +122,7 @@ static const char *local_name(struct scope_names *scope, const char *size, bool 
             own != (end == i + 1 && strcmp(t->text, size) == 0) ||
             !in_scope(&set->toks, fn, i, scope->at))
             continue;
-        const char *source = source_of(scope, i, end);
+        const char *source = patcher_source(scope->p, (struct tok_range){&set->toks, i, end});
 
         while (k < nr_seen && strcmp(seen[k], source) != 0)
             k++;
