@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum op {
@@ -525,4 +526,130 @@ bool expr_uses(const struct expr *expr, const char *name)
             return true;
     }
     return false;
+}
+
+/* ---- writing ---- */
+
+/* Operations without a binary operator: $0, $1 and $2 are the operands, the first one at a level of
+ * its own. */
+static const struct form {
+    enum op op;
+    bool cxx;
+    unsigned level, first, others;
+    const char *text;
+} forms[] = {
+    {OP_NEGATE, false, 11, 11, 11, "-$0"},
+    {OP_NOT, false, 11, 11, 11, "!$0"},
+    {OP_INVERT, false, 11, 11, 11, "~$0"},
+    {OP_CHOOSE, false, 0, 1, 0, "$0 ? $1 : $2"},
+    {OP_CEIL_DIV, true, 10, 9, 11, "($0 + $1 - 1) / $1"},
+    {OP_MIN, true, 0, 11, 11, "$0 < $1 ? $0 : $1"},
+    {OP_MAX, true, 0, 11, 11, "$0 > $1 ? $0 : $1"},
+    {OP_CEIL_DIV, false, 11, 0, 0, "ceil_div($0,$1)"},
+    {OP_MIN, false, 11, 0, 0, "min($0,$1)"},
+    {OP_MAX, false, 11, 0, 0, "max($0,$1)"},
+};
+
+static bool write_at(
+    const struct expr *expr, const struct expr_style *style, unsigned level, struct str *out);
+
+/* A text of C++: in parentheses where it has an operator outside of parentheses and is an
+ * operand. */
+static void write_text(const char *text, bool operand, struct str *out)
+{
+    int depth = 0;
+    bool bare = true;
+
+    for (const char *p = text; *p; p++) {
+        depth += (*p == '(') - (*p == ')');
+        if (str_starts(p, "->"))
+            p++;
+        else
+            bare = bare && (depth > 0 || !strchr("+-*/%?<>&|^=!,", *p));
+    }
+    str_addf(out, bare || !operand ? "%s" : "(%s)", text);
+}
+
+static bool write_form(const struct expr *expr, const struct expr_style *style,
+    const struct form *form, unsigned level, struct str *out)
+{
+    str_add(out, form->level < level ? "(" : "");
+    for (const char *p = form->text; *p; p++)
+        if (*p == '$') {
+            const unsigned i = (unsigned)(*++p - '0');
+
+            if (!write_at(expr->arg[i], style, i ? form->others : form->first, out))
+                return false;
+        } else if (style->cxx || *p != ' ') {
+            str_add_char(out, *p);
+        }
+    str_add(out, form->level < level ? ")" : "");
+    return true;
+}
+
+static bool write_operation(
+    const struct expr *expr, const struct expr_style *style, unsigned level, struct str *out)
+{
+    struct form form = {0};
+    struct err ignored;
+    char text[80];
+    int64_t by;
+
+    for (size_t i = sizeof(forms) / sizeof(forms[0]); i-- > 0;)
+        if (forms[i].op == expr->op && (style->cxx || !forms[i].cxx))
+            form = forms[i];
+    for (size_t i = 0; i < sizeof(binaries) / sizeof(binaries[0]); i++)
+        if (binaries[i].op == expr->op) {
+            snprintf(text, sizeof(text), "$0 %s $1", binaries[i].text);
+            form =
+                (struct form){.text = text, .level = binaries[i].level, .first = binaries[i].level};
+            form.others = form.level + 1;
+        }
+    if (form.op == OP_CEIL_DIV && form.cxx &&
+        expr_eval(expr->arg[1], &style->numbers, &by, &ignored) && by > 0) {
+        snprintf(text, sizeof(text), "($0 + %" PRId64 ") / %" PRId64, by - 1, by);
+        form.text = text;
+    }
+    return write_form(expr, style, &form, level, out);
+}
+
+static bool write_at(
+    const struct expr *expr, const struct expr_style *style, unsigned level, struct str *out)
+{
+    const struct expr_style plain = {.numbers = style->numbers};
+    struct err ignored;
+    int64_t value;
+
+    if (expr_eval(expr, &style->numbers, &value, &ignored)) {
+        const bool wide = style->cxx && (value > INT32_MAX || value < INT32_MIN);
+
+        str_addf(out, value < 0 && level > 0 ? "(%" PRId64 "%s)" : "%" PRId64 "%s", value,
+            wide ? "LL" : "");
+        return true;
+    }
+    if ((expr->op == OP_MUL || expr->op == OP_DIV || expr->op == OP_CEIL_DIV) &&
+        expr_eval(expr->arg[1], &style->numbers, &value, &ignored) && value == 1)
+        return write_at(expr->arg[0], style, level, out);
+    if (style->stands_for) {
+        struct str own = {0};
+
+        write_at(expr, &plain, 0, &own);
+        const char *text = style->stands_for(style->context, str_text(&own), expr->op == OP_NAME);
+
+        str_finish(&own);
+        if (text)
+            write_text(text, level > 0, out);
+        if (text || expr->op == OP_NAME)
+            return text != NULL;
+    }
+    if (expr->op == OP_NAME) {
+        str_add(out, expr->name);
+        return true;
+    }
+    return write_operation(expr, style, level, out);
+}
+
+bool expr_write(const struct expr *expr, const struct expr_style *style, struct str *out)
+{
+    return write_at(expr, style, 0, out);
 }

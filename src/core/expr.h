@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/str.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +37,19 @@ const char *expr_text(const struct expr *expr); /* as it was written, trimmed */
  * none. */
 const char *expr_unknown(const struct expr *expr, const struct env *env, size_t *at);
 bool expr_uses(const struct expr *expr, const char *name);
+
+/* How an expression is written: as the task language, without blanks and needless parentheses; with
+ * cxx as C++, where ceil_div, min and max are operators. */
+struct expr_style {
+    struct env numbers; /* names that are numbers; what has only numbers is written as one */
+    bool cxx;
+    /* What is written for an expression or a part of it, which gets here as the task language;
+     * NULL: itself. For a name, NULL ends the writing. */
+    const char *(*stands_for)(void *context, const char *text, bool is_name);
+    void *context;
+};
+
+/* False: stands_for gave NULL for a name. */
+bool expr_write(const struct expr *expr, const struct expr_style *style, struct str *out);
 
 #endif

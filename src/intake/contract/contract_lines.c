@@ -17,13 +17,11 @@ const char *contract_shown(const struct contract_builder *b, unsigned line)
 
     if (line == 0 || line > set->nr_lines)
         return "";
+    unsigned at;
     const struct origin o = set->origins[line - 1];
-    const struct user_file *f = &set->files[o.file];
+    const struct user_file *f = source_set_origin(set, line, &at);
     const char *p = o.made ? f->code + o.at : set->text + set->starts[line - 1];
-    unsigned at = 1;
 
-    for (size_t i = 0; i < o.at && i < f->bytes; i++)
-        at += f->text[i] == '\n';
     p += strspn(p, " \t");
     size_t nr = strcspn(p, "\r\n");
 

@@ -133,19 +133,14 @@ static void add_managed(struct contract_builder *b, struct symbol_accesses *symb
 
     for (unsigned i = 0; i < decls->nr; i++) {
         const struct decl *d = &decls->decl[i];
+        struct symbol_access *s = NULL;
 
-        if (d->kind != DECL_VARIABLE || !d->keep ||
-            toks_find(toks, d->from, d->to, "__managed__") == d->to)
-            continue;
-        for (unsigned t = d->from; t < d->to; t++)
-            if (tok_is(&toks->tok[t], d->name)) {
-                struct symbol_access *s =
-                    symbol_of(b, symbols, (struct tok_range){toks, t, t + 1}, t);
-
-                if (s)
-                    s->taken = true;
-                break;
-            }
+        if (d->kind == DECL_VARIABLE && d->keep &&
+            toks_find(toks, d->from, d->to, "__managed__") < d->to)
+            s = symbol_of(b, symbols, (struct tok_range){toks, d->from, d->to},
+                toks_name(toks, d->name, d->from));
+        if (s)
+            s->taken = true;
     }
 }
 

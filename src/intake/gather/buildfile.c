@@ -226,6 +226,17 @@ static bool make_condition(struct build_reader *r, const char *line)
     return true;
 }
 
+static void assign(struct build_reader *r, const char *name, size_t nr, const char *value)
+{
+    struct variable *v = variable(r, name, nr);
+
+    if (v)
+        v->value = value;
+    else if (r->nr_variables < MAX_VARIABLES)
+        r->variables[r->nr_variables++] =
+            (struct variable){arena_strndup(r->arena, name, nr), value};
+}
+
 static void make_assignment(struct build_reader *r, const char *line, const char *equals)
 {
     size_t nr = (size_t)(equals - line);
@@ -234,19 +245,14 @@ static void make_assignment(struct build_reader *r, const char *line, const char
     while (nr > 0 && strchr(":?+ \t", line[nr - 1]))
         nr--;
     const char *value = equals + 1 + strspn(equals + 1, " \t");
-    struct variable *v = variable(r, line, nr);
+    const struct variable *v = variable(r, line, nr);
 
     if (nr == 0 || memchr(line, ' ', nr) || (kind == '?' && v))
         return;
     value = kind == ':' ? expanded(r, value) : arena_strdup(r->arena, value);
-    if (kind == '+' && v) {
-        v->value = arena_printf(r->arena, "%s %s", v->value, expanded(r, value));
-    } else if (v) {
-        v->value = value;
-    } else if (r->nr_variables < MAX_VARIABLES) {
-        r->variables[r->nr_variables++] =
-            (struct variable){arena_strndup(r->arena, line, nr), value};
-    }
+    if (kind == '+' && v)
+        value = arena_printf(r->arena, "%s %s", v->value, expanded(r, value));
+    assign(r, line, nr, value);
 }
 
 /* The recipe compiles other files, or this file once more with other macros. */
@@ -304,9 +310,8 @@ static void cmake_command(struct build_reader *r, const char *name, const char *
     if (strcmp(name, "set") == 0) {
         const char *p = arguments, *variable_name = next_word(r->arena, &p);
 
-        if (variable_name && r->nr_variables < MAX_VARIABLES)
-            r->variables[r->nr_variables++] =
-                (struct variable){variable_name, trimmed(r->arena, p, strlen(p))};
+        if (variable_name)
+            assign(r, variable_name, strlen(variable_name), trimmed(r->arena, p, strlen(p)));
         return;
     }
     const char *p = expanded(r, arguments);
@@ -335,8 +340,7 @@ static void cmake_read(struct build_reader *r, const char *text)
     const char *folder = *r->folder ? realpath(r->folder, NULL) : realpath(".", NULL);
 
     for (unsigned i = 0; here[i] && folder; i++)
-        r->variables[r->nr_variables++] =
-            (struct variable){here[i], arena_strdup(r->arena, folder)};
+        assign(r, here[i], strlen(here[i]), arena_strdup(r->arena, folder));
     free((char *)folder);
     for (const char *p = text; *p;) {
         size_t nr = 0;

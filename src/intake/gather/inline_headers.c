@@ -8,7 +8,6 @@
 #include "intake/eval/expand.h"
 #include "intake/gather/buildfile.h"
 #include "intake/gather/python.h"
-#include "intake/gather/translation_units.h"
 #include "intake/syntax/headers.h"
 
 #include <stdlib.h>
@@ -26,13 +25,23 @@ static size_t bad_byte(const char *text, size_t bytes)
     return at;
 }
 
-static unsigned line_of(const char *text, size_t at)
+unsigned source_line(const char *text, size_t at)
 {
     unsigned line = 1;
 
     for (size_t i = 0; i < at; i++)
         line += text[i] == '\n';
     return line;
+}
+
+const struct user_file *source_set_origin(
+    const struct source_set *set, unsigned line, unsigned *number)
+{
+    const struct origin *o = &set->origins[line - 1];
+    const struct user_file *f = &set->files[o->file];
+
+    *number = source_line(f->text, o->at < f->bytes ? o->at : f->bytes);
+    return f;
 }
 
 /* ---- the user's own headers ---- */
@@ -47,11 +56,16 @@ struct inliner {
     const struct build *build;
 };
 
+static void add_origin(struct inliner *p, struct origin origin)
+{
+    p->origins = grow(p->origins, &p->cap_origins, p->nr_origins + 1, sizeof(*p->origins));
+    p->origins[p->nr_origins++] = origin;
+}
+
 static void end_line(struct inliner *p, unsigned file, size_t at)
 {
     str_add_char(&p->out, '\n');
-    p->origins = grow(p->origins, &p->cap_origins, p->nr_origins + 1, sizeof(*p->origins));
-    p->origins[p->nr_origins++] = (struct origin){.file = file, .at = at};
+    add_origin(p, (struct origin){.file = file, .at = at});
 }
 
 /* Adds a line that the user should know to set->in.note. */
@@ -162,7 +176,7 @@ static bool inline_include(struct inliner *p, unsigned from, const char *line, s
         return err_set(err, "%s: headers include one another too deeply (more than %d levels)",
             file.path, MAX_INCLUDE_DEPTH);
     set->files[set->nr_files] = file;
-    p->shift += line_of(file.text, file.bytes);
+    p->shift += source_line(file.text, file.bytes);
     bool ok = p->out.len + file.bytes <= SOURCE_SET_MAX_BYTES
                   ? inline_file(p, set->nr_files++, depth - 1, err)
                   : err_set(err, "%s: with its headers the file is over %d MiB", set->files[0].path,
@@ -181,20 +195,21 @@ static bool as_utf8(struct source_set *set, struct user_file *f, struct err *err
         return true;
     if (f->code != f->text)
         return err_set(
-            err, "%s:%u: not UTF-8, which Python text must be", f->path, line_of(f->text, bad));
+            err, "%s:%u: not UTF-8, which Python text must be", f->path, source_line(f->text, bad));
     for (size_t i = 0; i < f->bytes; i++) {
         unsigned char c = (unsigned char)f->text[i];
 
         if (c == 0 || (c < ' ' && !strchr("\a\b\t\n\v\f\r\033", c))) {
             str_finish(&out);
             return err_set(err, "%s:%u: a byte 0x%02x%s: this is not a text file", f->path,
-                line_of(f->text, i), c, c ? "" : " (NUL)");
+                source_line(f->text, i), c, c ? "" : " (NUL)");
         }
         if (c >= 0x80)
             str_add_char(&out, (char)(0xc0 | c >> 6));
         str_add_char(&out, (char)(c >= 0x80 ? 0x80 | (c & 0x3f) : c));
     }
-    note(set, "%s:%u is not UTF-8: the file was read as Latin-1", f->path, line_of(f->text, bad));
+    note(set, "%s:%u is not UTF-8: the file was read as Latin-1", f->path,
+        source_line(f->text, bad));
     f->text = f->code = arena_strndup(set->arena, str_text(&out), out.len);
     f->bytes = out.len;
     str_finish(&out);
@@ -279,7 +294,7 @@ static bool inline_file(struct inliner *p, unsigned file, unsigned depth, struct
 
 /* Adds another file of the program behind the text. False: the file is there already, or the text
  * would become too large. */
-static bool add_unit(struct inliner *p, const struct translation_unit *unit)
+static bool add_unit(struct inliner *p, const struct user_file *unit)
 {
     struct source_set *set = p->set;
     struct err ignored = {0};
@@ -290,39 +305,19 @@ static bool add_unit(struct inliner *p, const struct translation_unit *unit)
     for (unsigned f = 0; f < set->nr_files; f++)
         if (!set->files[f].macros_only && strcmp(set->files[f].path, unit->path) == 0)
             return false;
-    set->files[set->nr_files] = (struct user_file){.path = unit->path,
-        .name = unit->name,
-        .text = unit->text,
-        .code = unit->text,
-        .bytes = unit->bytes};
-    const unsigned file = set->nr_files++;
-
-    inline_file(p, file, MAX_INCLUDE_DEPTH, &ignored); /* a file that cannot be read is left out */
+    set->files[set->nr_files++] = *unit;
+    /* a file that cannot be read is left out */
+    inline_file(p, set->nr_files - 1, MAX_INCLUDE_DEPTH, &ignored);
     p->shift = shift;
     return true;
 }
 
-const struct translation_unit *source_set_around(struct source_set *set, unsigned *nr)
-{
-    enum { MAX_AROUND = 64 };
-
-    if (!set->around) {
-        set->around = arena_array(set->arena, MAX_AROUND, sizeof(*set->around));
-        set->nr_around =
-            translation_units_around(set->arena, set->files[0].path, set->around, MAX_AROUND);
-    }
-    *nr = set->nr_around;
-    return set->around;
-}
-
 static void add_units(struct inliner *p)
 {
-    unsigned nr;
-    const struct translation_unit *units = source_set_around(p->set, &nr);
+    const unsigned nr = source_set_neighbours(p->set);
 
-    nr = translation_units_program(units, nr);
     for (unsigned i = 0; i < nr; i++)
-        p->set->has_units |= add_unit(p, &units[i]);
+        p->set->has_units |= add_unit(p, &p->set->neighbours[i].file);
 }
 
 static void add_linked(struct inliner *p)
@@ -330,25 +325,24 @@ static void add_linked(struct inliner *p)
     const struct source_set *set = p->set;
 
     for (unsigned i = 0; i < set->nr_linked; i++)
-        if (add_unit(p, set->linked[i].unit))
+        if (add_unit(p, set->linked[i].file))
             note(p->set, "%s is read with this file: it defines %s, which the device code uses",
-                set->linked[i].unit->name, set->linked[i].name);
+                set->linked[i].file->name, set->linked[i].name);
 }
 
 /* ---- macros of the build ---- */
 
-/* Writes macros whose name is a word of the text as lines before it. */
+/* Puts macros whose name is a word of the text as lines before it. */
 static void put_defines(struct inliner *p)
 {
     struct source_set *set = p->set;
-    struct inliner before = {.arena = p->arena, .set = set};
+    struct inliner all = {.arena = p->arena, .set = set, .build = p->build};
     unsigned file_of[BUILD_MAX_FILES] = {0};
+    const char *text = str_text(&p->out);
 
     for (unsigned i = 0; i < p->build->nr_defines; i++) {
         const struct build_define *d = &p->build->defines[i];
         const struct build_file *f = &p->build->files[d->file];
-
-        const char *text = str_text(&p->out);
 
         if (!str_find_word(text, text + p->out.len, d->name, strlen(d->name)))
             continue;
@@ -356,30 +350,24 @@ static void put_defines(struct inliner *p)
             if (set->nr_files == SOURCE_SET_MAX_FILES)
                 break;
             file_of[d->file] = set->nr_files;
-            set->files[set->nr_files++] = (struct user_file){
-                .path = f->path, .name = file_name(f->path), .text = f->text, .bytes = f->bytes};
-            set->files[file_of[d->file]].code = f->text;
-            set->files[file_of[d->file]].macros_only = true;
+            set->files[set->nr_files++] = (struct user_file){.path = f->path,
+                .name = file_name(f->path),
+                .text = f->text,
+                .code = f->text,
+                .bytes = f->bytes,
+                .macros_only = true};
         }
         note(set, "%s = %s is defined by %s", d->name, d->value, file_name(f->path));
-        str_addf(&before.out, "#define %s %s", d->name, d->value);
-        end_line(&before, file_of[d->file], d->at);
-        p->shift++;
+        str_addf(&all.out, "#define %s %s", d->name, d->value);
+        end_line(&all, file_of[d->file], d->at);
     }
-    for (size_t i = 0; i < p->nr_origins && before.nr_origins; i++) {
-        before.origins = grow(
-            before.origins, &before.cap_origins, before.nr_origins + 1, sizeof(*before.origins));
-        before.origins[before.nr_origins++] = p->origins[i];
-    }
-    if (before.nr_origins) {
-        str_add_n(&before.out, str_text(&p->out), p->out.len);
-        str_finish(&p->out);
-        free(p->origins);
-        p->out = before.out;
-        p->origins = before.origins;
-        p->nr_origins = before.nr_origins;
-        p->cap_origins = before.cap_origins;
-    }
+    all.shift = p->shift + (unsigned)all.nr_origins;
+    for (size_t i = 0; i < p->nr_origins; i++)
+        add_origin(&all, p->origins[i]);
+    str_add_n(&all.out, text, p->out.len);
+    str_finish(&p->out);
+    free(p->origins);
+    *p = all;
 }
 
 /* Keeps the text, and where its lines begin. */
@@ -416,7 +404,7 @@ bool source_set_inline_headers(
     free(real);
     buildfile_read(build, set->arena, set->files[0].path, args);
     const bool ok = inline_file(&p, 0, MAX_INCLUDE_DEPTH, err);
-    const bool has_main = translation_units_has_main(str_text(&p.out));
+    const bool has_main = source_has_main(str_text(&p.out));
     size_t own_lines = p.nr_origins, nr_lines;
 
     if (ok)

@@ -9,13 +9,6 @@
 
 enum { MAX_MISSING = 64, MAX_LOOKED = 4096 };
 
-struct neighbour {
-    struct translation_unit unit;
-    struct toks toks;
-    struct decls decls;
-    bool read;
-};
-
 static bool has_word(const struct decls *decls, const struct decl *d, const char *word)
 {
     return toks_find(decls->toks, d->from, d->to, word) < d->to;
@@ -62,19 +55,6 @@ static unsigned missing(const struct decls *decls, const struct decl **found)
 
 /* ---- the neighbours ---- */
 
-static void list_neighbours(struct source_set *set)
-{
-    unsigned nr;
-    const struct translation_unit *units;
-
-    if (set->neighbours)
-        return;
-    units = source_set_around(set, &nr);
-    set->neighbours = arena_array(set->arena, nr + 1, sizeof(*set->neighbours));
-    for (unsigned i = 0; i < nr; i++)
-        set->neighbours[i].unit = units[i];
-}
-
 static bool is_here(const struct source_set *set, const char *path)
 {
     for (unsigned f = 0; f < set->nr_own_files; f++)
@@ -87,8 +67,8 @@ static bool neighbour_defines(struct source_set *set, struct neighbour *n, const
 {
     if (!n->read) {
         n->read = true;
-        if (strstr(n->unit.text, "__") &&
-            toks_lex(&n->toks, set->arena, n->unit.text, n->unit.bytes))
+        if (strstr(n->file.text, "__") &&
+            toks_lex(&n->toks, set->arena, n->file.text, n->file.bytes))
             decls_read(&n->decls, set->arena, &n->toks);
     }
     return is_defined(&n->decls, what, n->decls.nr);
@@ -99,15 +79,15 @@ static struct neighbour *definer(struct source_set *set, const struct decl *what
 {
     struct neighbour *found = NULL;
 
-    list_neighbours(set);
-    for (unsigned i = 0; i < set->nr_around; i++) {
+    source_set_neighbours(set);
+    for (unsigned i = 0; i < set->nr_neighbours; i++) {
         struct neighbour *n = &set->neighbours[i];
+        const char *text = n->file.text;
 
-        if (!str_find_word(
-                n->unit.text, n->unit.text + n->unit.bytes, what->name, strlen(what->name)) ||
+        if (!str_find_word(text, text + n->file.bytes, what->name, strlen(what->name)) ||
             !neighbour_defines(set, n, what))
             continue;
-        if (found || is_here(set, n->unit.path))
+        if (found || is_here(set, n->file.path))
             return NULL;
         found = n;
     }
@@ -124,23 +104,14 @@ static int by_name(const void *a, const void *b)
     return order ? order : (x->from > y->from) - (x->from < y->from);
 }
 
-static bool same_tokens(
-    const struct toks *toks, unsigned a, unsigned a_to, unsigned b, unsigned b_to)
-{
-    if (a_to - a != b_to - b)
-        return false;
-    for (; a < a_to; a++, b++)
-        if (strcmp(toks->tok[a].text, toks->tok[b].text) != 0)
-            return false;
-    return true;
-}
-
 static bool same_place(const struct decls *decls, unsigned a, unsigned b)
 {
     while (a != b) {
         const struct container *x = &decls->container[a], *y = &decls->container[b];
 
-        if (!a || !b || !same_tokens(decls->toks, x->from, x->open, y->from, y->open))
+        if (!a || !b ||
+            !tok_range_same((struct tok_range){decls->toks, x->from, x->open},
+                (struct tok_range){decls->toks, y->from, y->open}))
             return false;
         a = x->parent;
         b = y->parent;
@@ -157,8 +128,8 @@ static bool clash(const struct decls *decls, const struct decl *a, const struct 
         return false;
     if (a->kind == DECL_FUNCTION)
         return a->body && b->body &&
-               same_tokens(
-                   toks, a->open, toks->tok[a->open].match, b->open, toks->tok[b->open].match);
+               tok_range_same((struct tok_range){toks, a->open, toks->tok[a->open].match},
+                   (struct tok_range){toks, b->open, toks->tok[b->open].match});
     if (a->kind == DECL_VARIABLE)
         return !is_extern(decls, a) && !is_extern(decls, b);
     return a->kind == DECL_TYPE && toks_find(toks, a->from, a->to, "{") < a->to &&
@@ -185,7 +156,8 @@ static bool part_twins(struct source_set *set)
                 break;
             if (!a->keep || !same_place(decls, a->container, kept[i]->container))
                 continue;
-            if (same_tokens(&set->toks, a->from, a->to, kept[i]->from, kept[i]->to))
+            if (tok_range_same((struct tok_range){&set->toks, a->from, a->to},
+                    (struct tok_range){&set->toks, kept[i]->from, kept[i]->to}))
                 decls->decl[kept[i] - decls->decl].is_twin = true;
             else if (clash(decls, a, kept[i]))
                 return false;
@@ -212,9 +184,9 @@ static bool link_definers(struct source_set *set, const struct decl *const *want
         bool again = false;
 
         for (unsigned l = before; n && l < set->nr_linked; l++)
-            again = again || set->linked[l].unit == &n->unit;
+            again = again || set->linked[l].file == &n->file;
         if (n && !again)
-            set->linked[set->nr_linked++] = (struct linked){&n->unit, wanted[i]->name};
+            set->linked[set->nr_linked++] = (struct linked){&n->file, wanted[i]->name};
     }
     return set->nr_linked > before;
 }

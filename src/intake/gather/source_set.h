@@ -4,7 +4,6 @@
 #define KEET_INTAKE_GATHER_SOURCE_SET_H
 
 #include "intake/eval/resolver.h"
-#include "intake/gather/translation_units.h"
 #include "intake/intake.h"
 
 struct user_file {
@@ -17,19 +16,25 @@ struct user_file {
     bool macros_only; /* its macros were taken, but its text was not */
 };
 
+/* Another source in the folder of the user's file. */
+struct neighbour {
+    struct user_file file;
+    struct toks toks; /* these two where `read` */
+    struct decls decls;
+    bool read;
+};
+
 struct origin { /* where a line of the text came from */
     unsigned file;
     size_t at; /* its first byte in that file */
     bool made; /* a macro made the line: the file has other text there */
 };
 
-/* Another file of the program, which defines what the device code of the user's file uses. */
+/* A neighbour that defines what the device code of the user's file uses. */
 struct linked {
-    const struct translation_unit *unit;
+    const struct user_file *file;
     const char *name; /* the name that it defines */
 };
-
-struct neighbour; /* defined in resolve_externs.c */
 
 enum {
     SOURCE_SET_MAX_FILES = 257,
@@ -48,9 +53,8 @@ struct source_set {
     struct linked linked[SOURCE_SET_MAX_LINKED];
     unsigned nr_linked, nr_own_files; /* nr_own_files: the files that device_bytes count */
     bool unlinked;                    /* linking did not help, and is not tried again */
-    struct neighbour *neighbours;     /* nr_around of them; NULL: not looked for yet */
-    struct translation_unit *around;  /* what source_set_around returns */
-    unsigned nr_around;
+    struct neighbour *neighbours;     /* in the order of their names; NULL: not looked for yet */
+    unsigned nr_neighbours;
     bool has_units;
     bool own_task;          /* the file says its task itself: none is inferred */
     bool expands;           /* expand_macros is called with anywhere */
@@ -64,8 +68,12 @@ struct source_set {
     struct intake in;
 };
 
-/* The other sources in the folder of the user's file, read when they are first asked for. */
-const struct translation_unit *source_set_around(struct source_set *set, unsigned *nr);
+/* Fills set->neighbours when it is first called. Returns how many of them, from the first, are one
+ * program with the user's file, which has no main. 0: none of them has main, or several have. These
+ * two are defined in neighbours.c. */
+unsigned source_set_neighbours(struct source_set *set);
+
+bool source_has_main(const char *text);
 
 /* Fills set->text, and what says where its lines are from, beginning with set->files[0]. Defined in
  * inline_headers.c. with_units: with the program's other files. False: err says why the text cannot
@@ -76,6 +84,12 @@ bool source_set_inline_headers(
 /* Reads a file and infers its contract into set->in. False: see intake_read. */
 bool source_set_read(struct source_set *set, struct arena *arena, const char *path,
     const char *source, size_t bytes, const struct intake_args *args, struct err *err);
+
+/* The file that a line (from 1) of set->text comes from, and its number there in *number. */
+const struct user_file *source_set_origin(
+    const struct source_set *set, unsigned line, unsigned *number);
+
+unsigned source_line(const char *text, size_t at); /* the number of the line of byte `at`, from 1 */
 
 /* Which line of set->text is line `line` of the kernel file, both from 0. SOURCE_SET_NO_LINE: that
  * line is not the user's. */

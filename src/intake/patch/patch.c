@@ -40,19 +40,24 @@ size_t patcher_line_at(const struct patcher *p, unsigned line)
     return line < p->set->nr_lines ? p->set->starts[line] : p->set->bytes;
 }
 
+const char *patcher_source(const struct patcher *p, struct tok_range r)
+{
+    const size_t from = r.toks->tok[r.from].at;
+
+    return arena_strndup(p->arena, r.toks->source + from, r.toks->tok[r.to - 1].end - from);
+}
+
 const char *patcher_where(const struct patcher *p, unsigned line)
 {
     const struct source_set *set = p->set;
 
     if (line == 0 || line > set->nr_lines)
         return "the end";
-    const struct origin *from = &set->origins[line - 1];
-    unsigned number = 1;
+    unsigned number;
+    const struct user_file *from = source_set_origin(set, line, &number);
 
-    for (size_t i = 0; i < from->at; i++)
-        number += set->files[from->file].text[i] == '\n';
-    return from->file ? arena_printf(p->arena, "%s:%u", set->files[from->file].name, number)
-                      : arena_printf(p->arena, "line %u", number);
+    return from != set->files ? arena_printf(p->arena, "%s:%u", from->name, number)
+                              : arena_printf(p->arena, "line %u", number);
 }
 
 /* The line (from 0) of a byte of set->text. */

@@ -16,25 +16,17 @@ struct sites {
     const struct site *of[INTAKE_MAX_LAUNCHES]; /* the site of each launch of the contract */
 };
 
-static bool same_range(const struct relaunch *l, struct tok_range a, struct tok_range b)
-{
-    struct arena *arena = l->p->arena;
-
-    return strcmp(toks_text(a.toks, arena, a.from, a.to), toks_text(b.toks, arena, b.from, b.to)) ==
-           0;
-}
-
 /* Two sites have the same launch in the same words: one is a warm-up, or stands in a loop that
  * takes times. */
-static bool same_words(const struct relaunch *l, const struct site *a, const struct site *b)
+static bool same_words(const struct site *a, const struct site *b)
 {
     bool same =
         strcmp(a->id, b->id) == 0 && a->nr_args == b->nr_args && a->nr_config == b->nr_config;
 
     for (unsigned i = 0; same && i < a->nr_args; i++)
-        same = same_range(l, a->args[i], b->args[i]);
+        same = tok_range_same(a->args[i], b->args[i]);
     for (unsigned i = 0; same && i < a->nr_config; i++)
-        same = same_range(l, a->config[i], b->config[i]);
+        same = tok_range_same(a->config[i], b->config[i]);
     return same;
 }
 
@@ -43,7 +35,7 @@ static unsigned which(const struct relaunch *l, const struct sites *s, const str
 {
     unsigned i = 0;
 
-    while (i < l->nr_old && !(s->of[i] && same_words(l, site, s->of[i])))
+    while (i < l->nr_old && !(s->of[i] && same_words(site, s->of[i])))
         i++;
     return i;
 }

@@ -41,6 +41,9 @@ bool patcher_refuse(struct patcher *p, const char *format, ...)
  * p->why says so. */
 bool patcher_replace(struct patcher *p, size_t from, size_t to, const char *text);
 
+/* The tokens of a range of p->set->text as they stand there. */
+const char *patcher_source(const struct patcher *p, struct tok_range range);
+
 /* Where line `line` (from 1) of p->set->text comes from: "line 12" of the user's file, or
  * "x.cuh:12". */
 const char *patcher_where(const struct patcher *p, unsigned line);
@@ -64,28 +67,29 @@ bool patch_launches(struct patcher *p, bool code);
 enum { SCOPE_NAMES_MAX = 256 };
 
 struct name_map {
-    const char *text;   /* of the contract, without blanks */
+    const char *text;   /* of the contract, as scope_names_plain has it */
     const char *source; /* what host code calls it there, in C++ */
     const char *type;   /* of the kernel's parameter that gets it; NULL: none does */
 };
 
 struct scope_names {
     struct patcher *p;
-    const struct plan *plan; /* whose tuning parameters are numbers */
-    unsigned at;             /* the token of the launch */
+    unsigned at; /* the token of the launch */
     struct name_map maps[SCOPE_NAMES_MAX];
     unsigned nr_maps;
-    bool contract; /* expressions become text of the contract, not C++ */
 };
 
-/* Without names yet, for the winner's plan. */
 void scope_names_init(struct scope_names *scope, struct patcher *p, unsigned at);
 void scope_names_add(
     struct scope_names *scope, const char *text, const char *source, const char *type);
 const struct name_map *scope_names_find(const struct scope_names *scope, const char *text);
 
-/* An expression of the winner as C++ at the place of the launch, with constants folded. NULL: it
- * needs a size that has no name there; p->why says which. */
+/* An expression of the contract in one form, with the plan's tuning parameters as numbers; what is
+ * no expression loses its blanks. */
+const char *scope_names_plain(struct arena *arena, const struct plan *plan, const char *text);
+
+/* An expression of the winner as C++ at the place of the launch. NULL: it needs what has no name
+ * there; p->why says what. */
 const char *scope_names_expr(struct scope_names *scope, const char *text);
 
 /* The text without its blanks. */

@@ -8,14 +8,6 @@
 
 #include <string.h>
 
-/* An expression in one form; an expression that cannot be read stays as it is. */
-static const char *plain(struct relaunch *l, const char *text)
-{
-    const char *done = scope_names_expr(&l->scope, text);
-
-    return spelling_dense(l->p->arena, done ? done : text);
-}
-
 /* The kernel that an id names with its namespaces and template arguments. */
 static const struct decl *kernel_of(const struct decls *decls, struct arena *arena, const char *id)
 {
@@ -26,24 +18,24 @@ static const struct decl *kernel_of(const struct decls *decls, struct arena *are
     return decls_function(decls, spelling_dense(arena, name));
 }
 
-static const char *argument(struct relaunch *l, const struct launch_arg *arg)
+static const char *argument(
+    struct arena *arena, const struct plan *plan, const struct launch_arg *arg)
 {
     const char *value = arg->value ? expr_text(arg->value) : NULL;
 
     if (arg->kind == ARG_TEXTURE)
-        return plain(l, arg->texture->written);
+        return scope_names_plain(arena, plan, arg->texture->written);
     if (arg->kind == ARG_TENSOR_MAP)
-        return plain(l, arg->tensor->written);
+        return scope_names_plain(arena, plan, arg->tensor->written);
     if (arg->kind == ARG_ARRAY && value) /* x + 4 */
-        value = arena_printf(l->p->arena, "%s + %s", arg->name, value);
-    return value ? plain(l, value) : spelling_dense(l->p->arena, arg->name);
+        value = arena_printf(arena, "%s + %s", arg->name, value);
+    return scope_names_plain(arena, plan, value ? value : arg->name);
 }
 
-/* Reads a launch of scope.plan, whose kernel is among decls. False: p->why. */
-static bool read_launch(struct relaunch *l, struct launch_words *w, const struct launch *launch,
-    const struct decls *decls)
+/* Reads a launch of a plan, whose kernel is among decls. False: p->why. */
+static bool read_launch(struct relaunch *l, struct launch_words *w, const struct plan *plan,
+    const struct launch *launch, const struct decls *decls)
 {
-    const struct plan *plan = l->scope.plan;
     struct arena *arena = l->p->arena;
 
     w->id = launch->kernel;
@@ -52,17 +44,17 @@ static bool read_launch(struct relaunch *l, struct launch_words *w, const struct
             arena, w->id, plan->tunes[t].name, (long long)plan->tunes[t].value);
     w->id = spelling_dense(arena, w->id);
     for (unsigned i = 0; i < 3; i++) {
-        w->dims[0][i] = plain(l, expr_text(launch->grid[i]));
-        w->dims[1][i] = plain(l, expr_text(launch->block[i]));
-        w->dims[2][i] = plain(l, expr_text(launch->cluster[i]));
+        w->dims[0][i] = scope_names_plain(arena, plan, expr_text(launch->grid[i]));
+        w->dims[1][i] = scope_names_plain(arena, plan, expr_text(launch->block[i]));
+        w->dims[2][i] = scope_names_plain(arena, plan, expr_text(launch->cluster[i]));
     }
-    w->smem = plain(l, expr_text(launch->smem_bytes));
+    w->smem = scope_names_plain(arena, plan, expr_text(launch->smem_bytes));
     w->nr_args = launch->nr_args;
     w->said = launch->args;
     if (w->nr_args > LAUNCH_MAX_ARGS)
         return patcher_refuse(l->p, "%s has too many arguments", w->id);
     for (unsigned i = 0; i < w->nr_args; i++)
-        w->args[i] = argument(l, &launch->args[i]);
+        w->args[i] = argument(arena, plan, &launch->args[i]);
     w->decls = decls;
     w->kernel = kernel_of(decls, arena, w->id);
     return true;
@@ -71,11 +63,10 @@ static bool read_launch(struct relaunch *l, struct launch_words *w, const struct
 static bool read_launches(struct relaunch *l, struct launch_words *words, unsigned *nr,
     const struct plan *plan, const struct decls *decls)
 {
-    l->scope.plan = plan;
     if (plan->nr_launches > INTAKE_MAX_LAUNCHES)
         return patcher_refuse(l->p, "there are too many launches");
     for (; *nr < plan->nr_launches; ++*nr)
-        if (!read_launch(l, &words[*nr], &plan->launches[*nr], decls))
+        if (!read_launch(l, &words[*nr], plan, &plan->launches[*nr], decls))
             return false;
     return true;
 }
@@ -115,8 +106,6 @@ bool relaunch_read(struct relaunch *l)
 {
     struct patcher *p = l->p;
 
-    scope_names_init(&l->scope, p, 0);
-    l->scope.contract = true;
     if (!read_launches(l, l->old, &l->nr_old, &p->task->plan, &p->set->decls) ||
         !read_launches(l, l->new_, &l->nr_new, p->plan, &p->decls))
         return false;

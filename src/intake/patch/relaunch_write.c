@@ -184,14 +184,6 @@ static const char *dims_text(struct relaunch *l, const char *const dims[3])
 
 /* ---- the place ---- */
 
-static const char *range_source(const struct relaunch *l, struct tok_range r)
-{
-    const struct toks *toks = &l->p->set->toks;
-
-    return arena_strndup(l->p->arena, toks->source + toks->tok[r.from].at,
-        toks->tok[r.to - 1].end - toks->tok[r.from].at);
-}
-
 /* Adds what the texts of launch i of the contract are called at its site. */
 static void add_pairs(struct relaunch *l, unsigned i, const struct site *site)
 {
@@ -200,7 +192,7 @@ static void add_pairs(struct relaunch *l, unsigned i, const struct site *site)
     for (unsigned a = 0; a < w->nr_args && a < site->nr_args; a++)
         if (!scope_names_find(&l->scope, w->args[a]) && strtoll(w->args[a], NULL, 10) == 0 &&
             strcmp(w->args[a], "0") != 0)
-            scope_names_add(&l->scope, w->args[a], range_source(l, site->args[a]),
+            scope_names_add(&l->scope, w->args[a], patcher_source(l->p, site->args[a]),
                 param_type(l->p->arena, w, a));
 }
 
@@ -241,8 +233,8 @@ static const char *id_text(
         const char *text = toks_text(&b, arena, to[t].from, to[t].to);
         const bool same = strcmp(text, toks_text(&a, arena, from[t].from, from[t].to)) == 0;
 
-        str_addf(
-            &out, "%s%s", t ? ", " : "", same ? range_source(l, site->template_args[t]) : text);
+        str_addf(&out, "%s%s", t ? ", " : "",
+            same ? patcher_source(l->p, site->template_args[t]) : text);
     }
     str_add_char(&out, '>');
     return str_move(&out, arena);
@@ -273,11 +265,11 @@ static bool patch_args(struct relaunch *l, unsigned i, const struct site *site)
     for (unsigned a = 0; ok && a < w->nr_args; a++) {
         const char *text =
             strcmp(old->args[a], w->args[a]) == 0 && !scope_names_find(&l->scope, w->args[a])
-                ? range_source(l, site->args[a])
+                ? patcher_source(l->p, site->args[a])
                 : arg_text(l, w, a);
 
         ok = text != NULL;
-        if (ok && strcmp(text, range_source(l, site->args[a])) != 0)
+        if (ok && strcmp(text, patcher_source(l->p, site->args[a])) != 0)
             ok = replace_range(l, site->args[a], text);
     }
     return ok;
@@ -338,7 +330,7 @@ bool relaunch_parts(struct relaunch *l, unsigned i, const struct site *site)
              (site->nr_config > 2
                      ? replace_range(l, site->config[2], text)
                      : replace_range(l, last,
-                           arena_printf(l->p->arena, "%s, %s", range_source(l, last), text)));
+                           arena_printf(l->p->arena, "%s, %s", patcher_source(l->p, last), text)));
     }
     return ok && patch_args(l, i, site);
 }
@@ -569,7 +561,7 @@ bool relaunch_run(struct relaunch *l, const struct site *const *run)
 {
     const struct toks *toks = &l->p->set->toks;
     const struct site *first = run[0];
-    const char *stream = first->nr_config > 3 ? range_source(l, first->config[3]) : "0";
+    const char *stream = first->nr_config > 3 ? patcher_source(l->p, first->config[3]) : "0";
     const char *indent = indent_of(l, toks->tok[first->from].at);
     struct str out = {0};
     bool ok = check_run(l, run);

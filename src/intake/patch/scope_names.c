@@ -6,8 +6,6 @@
 #include "intake/eval/interp.h"
 #include "intake/syntax/spelling.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_NAMES = 512 };
@@ -26,20 +24,15 @@ const char *spelling_dense(struct arena *arena, const char *text)
 void scope_names_init(struct scope_names *scope, struct patcher *p, unsigned at)
 {
     scope->p = p;
-    scope->plan = p->plan;
     scope->at = at;
     scope->nr_maps = 0;
-    scope->contract = false;
 }
 
 void scope_names_add(
     struct scope_names *scope, const char *text, const char *source, const char *type)
 {
-    struct arena *arena = scope->p->arena;
-
     if (scope->nr_maps < SCOPE_NAMES_MAX)
-        scope->maps[scope->nr_maps++] =
-            (struct name_map){spelling_dense(arena, spelling_tidy(arena, text)), source, type};
+        scope->maps[scope->nr_maps++] = (struct name_map){text, source, type};
 }
 
 const struct name_map *scope_names_find(const struct scope_names *scope, const char *text)
@@ -71,7 +64,7 @@ static const char *meaning(struct scope_names *scope, const char *source)
         interp_in_scope(resolver->interp, launch, (struct tok_range){&toks, 0, toks.nr});
     const struct said *said = interp_said(resolver->interp, &v);
     const char *text = said && resolver_write(resolver, said, true, &out)
-                           ? spelling_dense(arena, spelling_tidy(arena, str_text(&out)))
+                           ? scope_names_plain(arena, scope->p->plan, str_text(&out))
                            : NULL;
 
     str_finish(&out);
@@ -111,14 +104,6 @@ static unsigned word_end(const struct toks *toks, unsigned i)
     return end;
 }
 
-static const char *source_of(const struct scope_names *scope, unsigned from, unsigned to)
-{
-    const struct toks *toks = &scope->p->set->toks;
-
-    return arena_strndup(scope->p->arena, toks->source + toks->tok[from].at,
-        toks->tok[to - 1].end - toks->tok[from].at);
-}
-
 /* A name in the function around that means the size. The size's own name is looked at first. */
 static const char *local_name(struct scope_names *scope, const char *size, bool own)
 {
@@ -137,7 +122,7 @@ static const char *local_name(struct scope_names *scope, const char *size, bool 
             own != (end == i + 1 && strcmp(t->text, size) == 0) ||
             !in_scope(&set->toks, fn, i, scope->at))
             continue;
-        const char *source = source_of(scope, i, end);
+        const char *source = patcher_source(scope->p, (struct tok_range){&set->toks, i, end});
 
         while (k < nr_seen && strcmp(seen[k], source) != 0)
             k++;
@@ -178,14 +163,8 @@ static const char *file_name_of(struct scope_names *scope, const char *size)
 
 static const char *size_source(struct scope_names *scope, const char *size)
 {
-    const struct name_map *map = scope_names_find(scope, size);
-    const char *source = NULL;
+    const char *source = local_name(scope, size, true);
 
-    if (scope->contract)
-        return size;
-    if (map)
-        return map->source;
-    source = local_name(scope, size, true);
     source = source ? source : file_name_of(scope, size);
     source = source ? source : local_name(scope, size, false);
     if (source)
@@ -198,140 +177,48 @@ static const char *size_source(struct scope_names *scope, const char *size)
 
 /* ---- expressions ---- */
 
-/* The number of an expression that has only numbers and tuning parameters; else NULL. */
-static const char *folded(struct scope_names *scope, const char *text)
+/* False: the text is no expression, or a name of it has no source; context: NULL, or the scope. */
+static bool write_text(struct str *out, struct arena *arena, const struct plan *plan,
+    const char *text, const char *(*stands_for)(void *, const char *, bool), void *context)
 {
-    struct arena *arena = scope->p->arena;
-    struct shape none = {0};
-    struct env env = plan_env(arena, scope->plan, &none);
-    struct err ignored = {0};
+    const struct shape none = {0};
+    const struct expr_style style = {.numbers = plan_env(arena, plan, &none),
+        .cxx = stands_for != NULL,
+        .stands_for = stands_for,
+        .context = context};
+    struct err ignored;
     const struct expr *e = expr_parse(arena, text, strlen(text), &ignored);
-    int64_t value;
 
-    if (!e || !expr_eval(e, &env, &value, &ignored))
-        return NULL;
-    return arena_printf(
-        arena, "%" PRId64 "%s", value, value > INT32_MAX || value < INT32_MIN ? "LL" : "");
+    return e && expr_write(e, &style, out);
 }
 
-static const char *range_expr(struct scope_names *scope, struct tok_range r, bool alone);
-
-/* The C++ text as one operand: in parentheses where it needs them. */
-static const char *operand(struct arena *arena, const char *text)
+const char *scope_names_plain(struct arena *arena, const struct plan *plan, const char *text)
 {
-    for (const char *p = text; *p; p++)
-        if (!str_word_char(*p) && *p != '.')
-            return arena_printf(arena, "(%s)", text);
-    return text;
-}
-
-/* The C++ text as an operand of `+`: in parentheses where it needs them. */
-static const char *summand(struct arena *arena, const char *text)
-{
-    int depth = 0;
-
-    for (const char *p = text; *p; p++) {
-        depth += (*p == '(') - (*p == ')');
-        if (depth == 0 && strchr("+-?<>&|^=!,", *p))
-            return operand(arena, text);
-    }
-    return text;
-}
-
-/* The C++ for ceil_div, min and max. */
-static const char *call_expr(struct scope_names *scope, const char *name, struct tok_range args)
-{
-    struct arena *arena = scope->p->arena;
-    struct tok_range parts[3];
-    const char *a, *b;
-    char *end;
-
-    if (tok_range_split(args, parts, 3) != 2 || !(a = range_expr(scope, parts[0], true)) ||
-        !(b = range_expr(scope, parts[1], true)))
-        return NULL;
-    if (scope->contract)
-        return arena_printf(arena, "%s(%s,%s)", name, a, b);
-    if (strcmp(name, "ceil_div") == 0) {
-        long long by = strtoll(b, &end, 10);
-
-        if (*end == 0 && by > 1)
-            return arena_printf(arena, "(%s + %lld) / %lld", summand(arena, a), by - 1, by);
-        return *end == 0 && by == 1 ? a
-                                    : arena_printf(arena, "(%s + %s - 1) / %s", summand(arena, a),
-                                          summand(arena, b), operand(arena, b));
-    }
-    a = operand(arena, a);
-    b = operand(arena, b);
-    return arena_printf(
-        arena, "%s %c %s ? %s : %s", a, strcmp(name, "min") == 0 ? '<' : '>', b, a, b);
-}
-
-/* The C++ for one operand of a range: a number, a name, a call, a parenthesis. *i moves to the last
- * token of the operand. */
-static const char *term(struct scope_names *scope, struct tok_range r, unsigned *i, bool alone)
-{
-    const struct toks *toks = r.toks;
-    const struct tok *t = &toks->tok[*i];
-    struct arena *arena = scope->p->arena;
-    struct tok_range inner = {toks, *i + 1, t->match};
-    const char *text;
-
-    if (tok_is(t, "(") && t->match) {
-        *i = t->match;
-        text = range_expr(scope, inner, true);
-        return text && !alone ? operand(arena, text) : text;
-    }
-    if (*i + 1 < r.to && tok_is(t + 1, "(") && (t + 1)->match) {
-        inner = (struct tok_range){toks, *i + 2, (t + 1)->match};
-        *i = (t + 1)->match;
-        text = call_expr(scope, t->text, inner);
-        return text && !alone && !scope->contract ? operand(arena, text) : text;
-    }
-    text = folded(scope, t->text);
-    if (!text)
-        text = t->kind == TOK_NAME ? size_source(scope, t->text) : t->text;
-    return text && !alone ? operand(arena, text) : text;
-}
-
-static const char *range_expr(struct scope_names *scope, struct tok_range r, bool alone)
-{
-    struct arena *arena = scope->p->arena;
-    const char *text = toks_text(r.toks, arena, r.from, r.to), *number = folded(scope, text);
-    const struct name_map *map =
-        scope_names_find(scope, spelling_dense(arena, spelling_tidy(arena, text)));
     struct str out = {0};
-    bool ok = r.from < r.to;
+    const bool ok = write_text(&out, arena, plan, text, NULL, NULL);
+    const char *plain = str_move(&out, arena);
 
-    if (number)
-        return number;
-    if (map)
-        return alone ? map->source : operand(arena, map->source);
-    for (unsigned i = r.from; ok && i < r.to; i++) {
-        const struct tok *t = &r.toks->tok[i];
-        const struct tok *open = tok_is(t, "(") ? t : t + 1;
-        bool first = i == r.from,
-             whole = i + 1 == r.to || (tok_is(open, "(") && open->match + 1 == r.to);
-        bool is_operator = t->kind == TOK_PUNCT && !tok_is(t, "(");
-        const char *one = is_operator ? t->text : term(scope, r, &i, first && whole);
+    return ok ? plain : spelling_dense(arena, text);
+}
 
-        ok = one != NULL;
-        if (ok && is_operator && !first && !scope->contract)
-            str_addf(&out, " %s ", one);
-        else if (ok)
-            str_add(&out, one);
-    }
-    text = ok ? arena_strdup(arena, str_text(&out)) : NULL;
-    str_finish(&out);
-    return text;
+static const char *stands_for(void *context, const char *text, bool is_name)
+{
+    struct scope_names *scope = context;
+    const struct name_map *map = scope_names_find(scope, text);
+
+    return map       ? map->source
+           : is_name ? size_source(scope, arena_strdup(scope->p->arena, text))
+                     : NULL;
 }
 
 const char *scope_names_expr(struct scope_names *scope, const char *text)
 {
-    struct arena *arena = scope->p->arena;
-    const char *plain = spelling_tidy(arena, text);
-    struct toks toks;
+    struct patcher *p = scope->p;
+    struct str out = {0};
+    const bool ok = write_text(&out, p->arena, p->plan, text, stands_for, scope);
+    const char *source = str_move(&out, p->arena);
 
-    if (!toks_lex(&toks, arena, plain, strlen(plain)))
-        return NULL;
-    return range_expr(scope, (struct tok_range){&toks, 0, toks.nr}, true);
+    if (!ok)
+        patcher_refuse(p, "the winner passes %s, which the launches there do not pass", text);
+    return ok ? source : NULL;
 }

@@ -1,4 +1,5 @@
-/* Owns how expressions are tidied, and which element type stands for a type of C. */
+/* Owns how words are put in place of others in texts, and which element type stands for a type of
+ * C. */
 #include "intake/syntax/spelling.h"
 
 #include "base/mem.h"
@@ -6,56 +7,6 @@
 #include "core/elem.h"
 
 #include <string.h>
-
-/* One pass: (x) becomes x for a word x; *1 and 1* go away. True: something changed. */
-static bool tidy_once(char *s)
-{
-    size_t nr = strlen(s);
-
-    for (size_t i = 0; i < nr; i++) {
-        if (s[i] == '(' && (i == 0 || !str_word_char(s[i - 1]))) {
-            size_t end = i + 1;
-
-            while (str_word_char(s[end]))
-                end++;
-            if (s[end] == ')' && end > i + 1) {
-                memmove(s + end, s + end + 1, nr - end);
-                memmove(s + i, s + i + 1, nr - i);
-                return true;
-            }
-        }
-        if (s[i] == '*' && s[i + 1] == '1' && !str_word_char(s[i + 2])) {
-            memmove(s + i, s + i + 2, nr - i - 1);
-            return true;
-        }
-        if (s[i] == '1' && s[i + 1] == '*' && (i == 0 || s[i - 1] == '(')) {
-            memmove(s + i, s + i + 2, nr - i - 1);
-            return true;
-        }
-    }
-    if (nr > 1 && s[0] == '(') { /* parentheses around the whole text, or doubled ones */
-        int depth = 0;
-
-        for (size_t i = 0; i < nr; i++) {
-            depth += (s[i] == '(') - (s[i] == ')');
-            if (depth == 0 && i + 1 < nr)
-                return false;
-        }
-        memmove(s, s + 1, nr);
-        s[nr - 2] = 0;
-        return true;
-    }
-    return false;
-}
-
-const char *spelling_tidy(struct arena *arena, const char *text)
-{
-    char *s = arena_strdup(arena, text);
-
-    while (tidy_once(s))
-        ;
-    return s;
-}
 
 const char *spelling_elem(const char *type, unsigned *lanes)
 {

@@ -6,9 +6,6 @@
 
 #include <stdbool.h>
 
-/* An expression without needless parentheses and factors of one. */
-const char *spelling_tidy(struct arena *arena, const char *text);
-
 /* The text with a number in place of each word `name`. */
 const char *spelling_with_number(
     struct arena *arena, const char *text, const char *name, long long value);

@@ -201,6 +201,52 @@ static void test_names(void **state)
     assert_null(expr_unknown(expr, &env, &at));
 }
 
+/* Tuning parameters of env are numbers; n is called rows * 2, m is called x->m, and q nothing. */
+static const char *called(void *context, const char *text, bool is_name)
+{
+    static const char *const names[][2] = {
+        {"n", "rows * 2"}, {"m", "x->m"}, {"n*4", "bytes"}, {"k", "k"}};
+
+    for (unsigned i = 0; i < 4; i++)
+        if (strcmp(text, names[i][0]) == 0)
+            return names[i][1];
+    return NULL;
+}
+
+static void written(void **state, const char *text, const char *own, const char *cxx)
+{
+    static const struct binding tile = {"TILE", 128};
+    struct expr_style style = {.numbers = {&tile, 1}};
+    struct err err;
+    struct str out = {0};
+    const struct expr *expr = expr_parse(*state, text, strlen(text), &err);
+
+    assert_true(expr_write(expr, &style, &out));
+    assert_string_equal(str_move(&out, *state), own);
+    style.cxx = true;
+    style.stands_for = called;
+    assert_true(expr_write(expr, &style, &out) == (cxx != NULL));
+    if (cxx)
+        assert_string_equal(str_text(&out), cxx);
+    str_finish(&out);
+}
+
+static void test_writing(void **state)
+{
+    written(state, " ((n))*1 ", "n", "rows * 2");
+    written(state, "n + 2*TILE - 1", "n+256-1", "(rows * 2) + 256 - 1");
+    written(state, "(m + k)*k - (m - k)", "(m+k)*k-(m-k)", "(x->m + k) * k - (x->m - k)");
+    written(state, "ceil_div(m, TILE)*2", "ceil_div(m,128)*2", "(x->m + 127) / 128 * 2");
+    written(state, "k / ceil_div(m, k)", "k/ceil_div(m,k)", "k / ((x->m + k - 1) / k)");
+    written(state, "ceil_div(k, 1)", "k", "k");
+    written(state, "1 + max(m, min(k, 3))", "1+max(m,min(k,3))",
+        "1 + (x->m > (k < 3 ? k : 3) ? x->m : (k < 3 ? k : 3))");
+    written(state, "k > 2 ? n*4 : -k", "k>2?n*4:-k", "k > 2 ? bytes : -k");
+    written(state, "k - 3000000000", "k-3000000000", "k - 3000000000LL");
+    written(state, "k * (2 - 5)", "k*(-3)", "k * (-3)");
+    written(state, "k + q", "k+q", NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +254,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_functions, setup, teardown),
         cmocka_unit_test_setup_teardown(test_errors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_names, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_writing, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

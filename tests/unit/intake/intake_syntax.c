@@ -132,7 +132,6 @@ static void test_c_types(void **state)
 
 static void test_spellings(void **state)
 {
-    assert_string_equal(spelling_tidy(arena, "((n))*1"), "n");
     assert_string_equal(spelling_with_number(arena, "n*nx+n", "n", 3), "3*nx+3");
 }
 
