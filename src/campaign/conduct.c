@@ -235,8 +235,9 @@ static bool note_end(struct conductor *k, struct batch *b, unsigned i, struct er
     slice.why = arena_strdup(k->c->arena, problem       ? "failed"
                                           : figures.why ? figures.why
                                                         : "failed");
-    /* Also before its original was measured: then that is what its process ended with. */
-    if (strcmp(problem ? problem : slice.why, "interrupted") == 0)
+    /* Also before its original was measured: then that is what its process ended with, perhaps
+     * behind what it was about. */
+    if (str_ends(problem ? problem : slice.why, "interrupted"))
         return true;
     if (!problem && !figures.measured)
         problem = "its database holds no measured original";

@@ -178,3 +178,16 @@ bool lead_fall_back(struct session *s, struct err *err)
     s->state.best_speedup = digest.best > 0 ? digest.speedup : 1;
     return true;
 }
+
+void lead_rescue(struct session *s)
+{
+    struct arena *arena = arena_create();
+    struct candidate c, before;
+    struct err ignored;
+
+    if (s->state.best > 0 && !s->lead.settled)
+        s->lead.settled = compare(s, &c, &before, arena, &ignored) && c.verdict == VERDICT_OK &&
+                          c.speedup == before.speedup;
+    lead_fall_back(s, &ignored);
+    arena_destroy(arena);
+}

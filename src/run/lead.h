@@ -33,6 +33,10 @@ bool lead_settle(struct session *s, struct loop_watcher *watcher, bool *changed,
 /* The best takes the place of a lead that was not settled. */
 bool lead_fall_back(struct session *s, struct err *err);
 
+/* For a run that breaks off, perhaps since the database cannot be written: the lead is the best if
+ * it passes now, and else what lead_fall_back says. */
+void lead_rescue(struct session *s);
+
 /* For a run that is replayed: c, which is read from the database, becomes what the search was told
  * first; and tell the search of a revision. */
 void lead_before(const struct store_order *order, struct candidate *c);

@@ -215,7 +215,6 @@ static bool settle_after_interrupt(struct session *s, struct loop_watcher *watch
 bool loop_run(struct session *s, struct loop_watcher *watcher, const char **why, struct err *err)
 {
     bool ok = turn(s, watcher, why, err);
-    struct err ignored;
 
     evaluator_drain(s->evaluator);
     if (ok && interrupted) {
@@ -223,7 +222,7 @@ bool loop_run(struct session *s, struct loop_watcher *watcher, const char **why,
         ok = settle_after_interrupt(s, watcher, err);
     }
     if (!ok)
-        lead_fall_back(s, &ignored);
+        lead_rescue(s);
     return ok && propose_abandon(s->propose, err) && session_remember(s, err) &&
            store_end_run(s->store, *why, s->state.best, err);
 }

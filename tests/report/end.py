@@ -151,7 +151,7 @@ def on_terminal(keet, cwd, columns, words):
 def narrow(keet, cwd):
     for columns in (80, 50):
         text = on_terminal(keet, cwd, columns, ["--budget", "12", "--seed", "7"])
-        live = re.findall(r"\[\d+/12\] best [^\r\n]*?(?=\r|\x1b|\[)", text)
+        live = re.findall(r"\[\d+/12\] fastest so far [^\r\n]*?(?=\r|\x1b|\[)", text)
         check(live, "no live line", text)
         check(all(len(line) < columns for line in live), columns, live)
         summary = text[text.index("row_sum.cu: "):].replace("\r\n", "\n")
