@@ -480,40 +480,17 @@ static bool is_member_wanted(const struct wanted *w, const char *name)
            is_wanted(w, dotted);
 }
 
-/* Words that say nothing about whose operator it is. */
-static bool is_operand(const struct tok *t)
-{
-    static const char *const common[] = {"const", "int", "float", "double", "unsigned", "long",
-        "char", "bool", "volatile", "a", "b", "s", "x", "y", "lhs", "rhs", "v", NULL};
-
-    return !tok_among(t, common);
-}
-
-/* float pair::sum() const {...}, int pair::count = 0; */
-static bool is_of_type(const struct decl *d, const struct toks *toks)
-{
-    const unsigned end = d->kind == DECL_FUNCTION ? d->open : d->to;
-
-    if (d->kind != DECL_FUNCTION && d->kind != DECL_VARIABLE)
-        return false;
-    for (unsigned i = d->from + 1; i < end; i++)
-        if (toks_is(toks, i, d->name))
-            return toks_is(toks, i - 1, "::");
-    return false;
-}
-
 /* An enum's values, and the further variables of one line, are names too. */
 static bool any_name_wanted(const struct wanted *w, const struct decl *d, const struct toks *toks)
 {
-    if (is_wanted(w, d->name) || (is_of_type(d, toks) && is_member_wanted(w, d->name)))
+    if (is_wanted(w, d->name))
         return true;
     if (d->kind == DECL_FUNCTION && d->is_device && d->open > d->from + 1 &&
         (!*d->name || str_starts(d->name, "operator"))) {
         unsigned close = toks->tok[d->open].match; /* operator+(vec a, vec b): by its operands */
 
         for (unsigned i = d->open + 1; i < close; i++)
-            if (toks->tok[i].kind == TOK_NAME && is_operand(&toks->tok[i]) &&
-                is_wanted(w, toks->tok[i].text))
+            if (toks->tok[i].kind == TOK_NAME && is_wanted(w, toks->tok[i].text))
                 return true;
     }
     if (d->kind == DECL_FUNCTION || (d->kind == DECL_TYPE && !toks_is(toks, d->from, "enum")))
@@ -568,17 +545,6 @@ const char *decls_defined_name(struct arena *arena, const char *directive)
     return text ? arena_strndup(arena, text, nr) : NULL;
 }
 
-/* `using namespace x;` stands somewhere: names of x are used without x. */
-static bool namespace_used(const struct decls *decls, const char *name)
-{
-    const struct toks *toks = decls->toks;
-
-    for (unsigned i = toks_name(toks, name, 2); i < toks->nr; i = toks_again(toks, i, toks->nr))
-        if (toks_is(toks, i - 1, "namespace") && toks_is(toks, i - 2, "using"))
-            return true;
-    return false;
-}
-
 /* Something is kept of a namespace of that name, which may be opened in several places. */
 static bool namespace_kept(const struct decls *decls, const char *name)
 {
@@ -588,29 +554,6 @@ static bool namespace_kept(const struct decls *decls, const char *name)
             if (toks_is(decls->toks, i, name))
                 return true;
     return false;
-}
-
-/* What stands in a namespace is reached by the name of the namespace, or from what is kept of
- * it. */
-static bool namespace_reached(
-    const struct decls *decls, const struct wanted *w, const struct decl *d)
-{
-    const struct toks *toks = decls->toks;
-
-    for (unsigned c = d->container; c && !decls->container[c].keep;
-         c = decls->container[c].parent) {
-        const struct container *in = &decls->container[c];
-        bool named = !toks_is(toks, in->from, "namespace") ||
-                     in->open == in->from + 1; /* extern "C", inline, without a name */
-
-        for (unsigned i = in->from + 1; i < in->open && !named; i++)
-            named = toks->tok[i].kind == TOK_NAME &&
-                    (is_wanted(w, toks->tok[i].text) || namespace_kept(decls, toks->tok[i].text) ||
-                        namespace_used(decls, toks->tok[i].text));
-        if (!named)
-            return false;
-    }
-    return true;
 }
 
 static void keep(struct decls *decls, struct decl *d)
@@ -693,7 +636,7 @@ void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes, siz
                 grew = true;
             }
             if (d->keep || d->is_twin || host_only || d->kind == DECL_DIRECTIVE ||
-                !any_name_wanted(&now, d, toks) || !namespace_reached(decls, &now, d))
+                !any_name_wanted(&now, d, toks))
                 continue;
             keep(decls, d);
             grew = true;
