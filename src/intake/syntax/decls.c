@@ -649,14 +649,13 @@ void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes, siz
 
 const struct decl *decls_function(const struct decls *decls, const char *name)
 {
-    const struct toks *toks = decls->toks;
+    const unsigned said = toks_name(decls->toks, name, 0);
     const struct decl *first = NULL;
 
-    for (unsigned i = toks_name(toks, name, 0); i < toks->nr; i = toks_again(toks, i, toks->nr)) {
-        const bool may = toks_is(toks, i + 1, "(") || toks_is(toks, i + 1, "<");
-        const struct decl *d = may ? decls_at(decls, i) : NULL;
+    for (unsigned i = 0; said < decls->toks->nr && i < decls->nr; i++) {
+        const struct decl *d = &decls->decl[i];
 
-        if (!d || d->kind != DECL_FUNCTION || d->name != toks->tok[i].text)
+        if (d->kind != DECL_FUNCTION || d->name != decls->toks->tok[said].text)
             continue;
         if (d->body)
             return d;
