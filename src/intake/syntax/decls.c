@@ -649,13 +649,12 @@ void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes, siz
 
 const struct decl *decls_function(const struct decls *decls, const char *name)
 {
-    const unsigned said = toks_name(decls->toks, name, 0);
     const struct decl *first = NULL;
 
-    for (unsigned i = 0; said < decls->toks->nr && i < decls->nr; i++) {
+    for (unsigned i = 0; i < decls->nr; i++) {
         const struct decl *d = &decls->decl[i];
 
-        if (d->kind != DECL_FUNCTION || d->name != decls->toks->tok[said].text)
+        if (d->kind != DECL_FUNCTION || strcmp(d->name, name) != 0)
             continue;
         if (d->body)
             return d;
