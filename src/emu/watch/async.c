@@ -4,8 +4,9 @@
  *   - a register of a wgmma's result is used before wgmma.wait_group, or one of its operands was
  *     written after the last wgmma.fence;
  *   - shared memory is overwritten while a wgmma, or a bulk copy out of it, may still read it;
- *   - shared memory that ordinary stores wrote is read by a wgmma or a bulk copy, and neither the
- *     writer nor the one who starts the read made a fence.proxy.async since;
+ *   - memory that ordinary stores wrote, shared or (of the same block) global, is read by a wgmma
+ * or a bulk copy, and neither the writer nor the one who starts the read made a fence.proxy.async
+ *     for that memory since;
  *   - a thread waits at an mbarrier twice, at one place, for the same phase.
  *
  * Reads of shared memory in flight are also told to the other listeners once more when they are
@@ -48,8 +49,16 @@ struct passed { /* a warp's last wait for an mbarrier at one place that was over
     unsigned warp;
 };
 
-struct arrivals { /* of an mbarrier */
-    uint32_t phase, nr;
+struct arrivals { /* of an mbarrier; the last one of them */
+    uint32_t phase, nr, pc;
+};
+
+/* The last ordinary store of the block to a cell of global memory, by open addressing. */
+enum { MOST_STORED = 1 << 20 }; /* cells; later ones are not looked at */
+struct stored {
+    uint64_t cell; /* plus 1; 0: an empty slot */
+    uint32_t turn, pc;
+    uint8_t warp;
 };
 
 struct async {
@@ -63,12 +72,15 @@ struct async {
     struct groups wgmma[MAX_WARPS], bulk[MAX_WARPS];
     struct products products[MAX_WARPS];
     uint32_t products_done[MAX_WARPS / 4]; /* by warpgroup */
-    uint32_t fence_turn[MAX_WARPS], proxy_turn[MAX_WARPS], turn;
+    uint32_t fence_turn[MAX_WARPS], turn;
+    uint32_t proxy_turn[2][MAX_WARPS];        /* fences for shared, for global memory */
     uint32_t pc[MAX_WARPS], lanes[MAX_WARPS]; /* what the warp is doing */
     struct emu_fault *found;                  /* by pc */
     struct passed *passed;
     size_t nr_passed, cap_passed;
     struct arrivals *at; /* mbarriers, by 8 bytes */
+    struct stored *stored;
+    size_t nr_stored, cap_stored;
 };
 
 bool emu_async_wanted(const struct program *program)
@@ -105,6 +117,7 @@ static void destroy(struct emu_listener *listener)
     free(a->found);
     free(a->reg_group);
     free(a->passed);
+    free(a->stored);
     free(a);
 }
 
@@ -125,6 +138,9 @@ static void block_begin(struct emu_listener *listener, const struct emu_block *b
     memset(a->proxy_turn, 0, sizeof(a->proxy_turn));
     a->turn = 1;
     a->nr_passed = 0;
+    if (a->nr_stored > 0)
+        memset(a->stored, 0, a->cap_stored * sizeof(*a->stored));
+    a->nr_stored = 0;
 }
 
 static bool in_flight(const struct groups *g, uint32_t group)
@@ -271,8 +287,12 @@ static void on_inst(struct emu_listener *listener, unsigned warp, uint32_t pc, u
     }
     if (in->kind == INST_BULK_GROUP)
         step_groups(&a->bulk[warp], in);
-    if (ptx && ptx->op == PTX_OP_FENCE && ptx->sub == PTX_SUB_PROXY)
-        a->proxy_turn[warp] = a->turn;
+    if (ptx && ptx->op == PTX_OP_FENCE && ptx->sub == PTX_SUB_PROXY && ptx->async_) {
+        if (ptx->space != PTX_GLOBAL)
+            a->proxy_turn[0][warp] = a->turn;
+        if (ptx->space == PTX_GLOBAL || ptx->space == PTX_GENERIC)
+            a->proxy_turn[1][warp] = a->turn;
+    }
     use_registers(a, warp, pc, info);
 }
 
@@ -294,15 +314,20 @@ static bool overwrites(struct async *a, const struct emu_access *access, const s
     return false;
 }
 
-static bool reads_past_proxy(struct async *a, const struct emu_access *access,
-    const struct async_cell *c, struct emu_fault *fault)
+/* An asynchronous unit reads what a warp's ordinary store at `pc` wrote in that turn; 0: none did.
+ */
+static bool reads_past_proxy(struct async *a, const struct emu_access *access, unsigned writer,
+    uint32_t turn, uint32_t pc, struct emu_fault *fault)
 {
-    if (!c->write_turn || a->proxy_turn[c->write_warp] > c->write_turn ||
-        a->proxy_turn[access->warp] > c->write_turn)
+    const bool global = access->space == PTX_GLOBAL;
+    const uint32_t *fences = a->proxy_turn[global];
+
+    if (!turn || fences[writer] > turn || fences[access->warp] > turn)
         return false;
-    report(a, fault, access->warp, access->pc, c->write_pc,
-        "read of shared memory by an asynchronous unit", "that an ordinary store",
-        " wrote: fence.proxy.async must stand between");
+    report(a, fault, access->warp, access->pc, pc,
+        global ? "read of global memory by an asynchronous unit"
+               : "read of shared memory by an asynchronous unit",
+        "that an ordinary store", " wrote: fence.proxy.async must stand between");
     return true;
 }
 
@@ -326,7 +351,7 @@ static bool touch(
     }
     if (!unit)
         return false;
-    const bool bad = reads_past_proxy(a, access, c, fault);
+    const bool bad = reads_past_proxy(a, access, c->write_warp, c->write_turn, c->write_pc, fault);
     c->write_turn = 0;
     if (kind == INST_WGMMA) {
         c->wgmma_nr = a->products[access->warp].nr;
@@ -340,19 +365,71 @@ static bool touch(
     return bad;
 }
 
+/* ---- global memory ---- */
+
+/* The slot of a cell, or the empty one where it would be. */
+static struct stored *stored_at(const struct async *a, uint64_t cell)
+{
+    size_t i = (size_t)(cell * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (a->cap_stored - 1);
+
+    while (a->stored[i].cell != 0 && a->stored[i].cell != cell + 1)
+        i = (i + 1) & (a->cap_stored - 1);
+    return &a->stored[i];
+}
+
+static void make_room(struct async *a)
+{
+    struct stored *old = a->stored;
+    const size_t cap = a->cap_stored;
+
+    if (2 * a->nr_stored < cap)
+        return;
+    a->cap_stored = cap > 0 ? 2 * cap : 1024;
+    a->stored = xcalloc(a->cap_stored, sizeof(*a->stored));
+    for (size_t i = 0; i < cap; i++)
+        if (old[i].cell != 0)
+            *stored_at(a, old[i].cell - 1) = old[i];
+    free(old);
+}
+
+/* One cell of an access; true: a fault. */
+static bool touch_global(
+    struct async *a, const struct emu_access *access, uint64_t cell, struct emu_fault *fault)
+{
+    const bool unit = a->run->program->insts[access->pc].kind == INST_BULK_COPY;
+    struct stored *s;
+
+    if (unit && a->nr_stored == 0)
+        return false;
+    if (!unit && (!access->is_write || a->nr_stored >= MOST_STORED))
+        return false;
+    make_room(a);
+    s = stored_at(a, cell);
+    if (!unit) {
+        a->nr_stored += s->cell == 0;
+        *s = (struct stored){cell + 1, a->turn, access->pc, (uint8_t)access->warp};
+        return false;
+    }
+    const bool bad =
+        !access->is_write && reads_past_proxy(a, access, s->warp, s->turn, s->pc, fault);
+    s->turn = 0;
+    return bad;
+}
+
 static bool on_access(
     struct emu_listener *listener, const struct emu_access *access, struct emu_fault *fault)
 {
     struct async *a = (struct async *)listener;
+    const bool global = access->space == PTX_GLOBAL;
     bool clean = true;
 
-    if (access->space != PTX_SHARED || access->again)
+    if ((access->space != PTX_SHARED && !global) || access->again)
         return clean;
     for (uint32_t m = access->mask; m; m &= m - 1) {
         const uint64_t at = access->address[__builtin_ctz(m)];
-        for (size_t i = at >> CELL_SHIFT; i <= (at + access->bytes - 1) >> CELL_SHIFT; i++) {
-            struct emu_fault found;
-            if (touch(a, access, i, clean ? fault : &found))
+        for (uint64_t i = at >> CELL_SHIFT; i <= (at + access->bytes - 1) >> CELL_SHIFT; i++) {
+            struct emu_fault found, *said = clean ? fault : &found;
+            if (global ? touch_global(a, access, i, said) : touch(a, access, i, said))
                 clean = false;
         }
         if (access->kind == ACCESS_UNIFORM)
@@ -386,9 +463,9 @@ static void pass(struct async *a, unsigned warp, uint64_t address, const struct 
     if (p->turn == a->turn) /* another lane */
         return;
     if (p->phase == at->phase && p->lanes & a->lanes[warp] && p->arrivals != at->nr)
-        keep(a, warp, p->pc, p->pc, "wait for a phase of an mbarrier",
-            "waited for that phase before",
-            " as well, and arrivals for the next phase have come since");
+        keep(a, warp, p->pc, at->pc, "wait for a phase of an mbarrier",
+            "waited for that phase before as well, and an arrival",
+            " for the next phase has come since");
     p->lanes = a->lanes[warp];
     p->phase = at->phase;
     p->arrivals = at->nr;
@@ -403,12 +480,14 @@ static void mbarrier(
     if (address / 8 >= 2 * a->nr_cells) /* the cluster's barrier */
         return;
     struct arrivals *at = &a->at[address / 8];
-    if (what == MBARRIER_ARRIVE)
+    if (what == MBARRIER_ARRIVE) {
         at->nr++;
-    else if (what == MBARRIER_COMPLETE)
+        at->pc = a->pc[warp];
+    } else if (what == MBARRIER_COMPLETE) {
         *at = (struct arrivals){.phase = at->phase + 1};
-    else if (what == MBARRIER_PASS)
+    } else if (what == MBARRIER_PASS) {
         pass(a, warp, address, at);
+    }
 }
 
 /* ---- after it ---- */

@@ -119,9 +119,52 @@ static void wrong_places(void **state)
     }
 }
 
+/* A bulk copy reads 16 bytes of global memory of which an ordinary store of its block wrote the
+ * first four, or, `at` 16, those behind them. */
+static void a_store_that_a_copy_reads(void **state)
+{
+    static const struct {
+        const char *fence;
+        unsigned at;
+        bool wrong;
+    } cases[] = {{"", 0, true}, {"", 16, false}, {"fence.proxy.async;\n", 0, false},
+        {"fence.proxy.async.global;\n", 0, false}, {"fence.proxy.async.shared::cta;\n", 0, true},
+        {"fence.proxy.alias;\n", 0, true}, {"fence.acq_rel.gpu;\n", 0, true}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const struct emu_launch l = {.grid = {2, 1, 1}, .block = {1, 1, 1}, .find_sync = true};
+        uint32_t zeros[16] = {0};
+        char ptx[4096];
+        struct bench b;
+
+        snprintf(ptx, sizeof(ptx),
+            PTX_HEAD ".visible .entry k(.param .u64 p0)\n{\n.shared .align 16 .b8 s[32];\n"
+                     ".reg .b32 M, S, T;\n.reg .b64 A, X;\n.reg .pred Q;\nmov.u32 M, s;\n"
+                     "add.u32 S, M, 16;\nld.param.u64 A, [p0];\nmov.u32 T, %%ctaid.x;\n"
+                     "mul.wide.u32 X, T, 32;\nadd.u64 A, A, X;\n"
+                     "mbarrier.init.shared::cta.b64 [M], 1;\nst.global.u32 [A+%u], T;\n%s"
+                     "mbarrier.arrive.expect_tx.shared::cta.b64 X, [M], 16;\n"
+                     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [S], "
+                     "[A], 16, [M];\n"
+                     "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 Q, [M], 0;\n"
+                     "@!Q bra WAIT;\nret;\n}\n",
+            cases[i].at, cases[i].fence);
+        bench_init(&b, ptx, 1);
+        bench_buffer(&b, zeros, sizeof(zeros));
+        const enum verdict v = bench_launch(&b, l);
+        if (v != (cases[i].wrong ? VERDICT_RACE : VERDICT_OK) ||
+            (cases[i].wrong &&
+                !strstr(b.result.text, "read of global memory by an asynchronous unit")))
+            fail_msg("case %zu: verdict %d: %s", i, v, b.result.text);
+        bench_finish(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(there_and_back),
-        cmocka_unit_test(nobody_waits), cmocka_unit_test(wrong_places)};
+        cmocka_unit_test(nobody_waits), cmocka_unit_test(wrong_places),
+        cmocka_unit_test(a_store_that_a_copy_reads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
