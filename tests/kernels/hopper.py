@@ -97,6 +97,44 @@ def test_a_store_that_a_product_reads_without_a_proxy_fence():
             "descriptor(right)));", "left[place(")
 
 
+# Each block writes a row of T, which a bulk copy then reads.
+THROUGH_MEMORY = """#pragma keet size   N = 512
+#pragma keet in     X : f32[N]
+#pragma keet temp   T : f32[N]
+#pragma keet out    Y : f32[N]
+#pragma keet launch turn<<<N/128, 128>>>(X, T, Y)
+__global__ void turn(const float *X, float *T, float *Y)
+{
+    __shared__ __align__(128) float row[128];
+    __shared__ __align__(8) unsigned long long bar;
+    const unsigned b = (unsigned)__cvta_generic_to_shared(&bar), s = (unsigned)__cvta_generic_to_shared(row);
+    const int t = threadIdx.x, base = blockIdx.x * 128;
+    if (t == 0)
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(b));
+    T[base + t] = 2 * X[base + t];
+    asm volatile("fence.proxy.async.global;" ::: "memory");
+    __syncthreads();
+    if (t == 0) {
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 512;" :: "r"(b));
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 512, [%2];" :: "r"(s), "l"(T + base), "r"(b) : "memory");
+    }
+    asm volatile("{ .reg .pred p; W: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0; @!p bra W; }" :: "r"(b) : "memory");
+    Y[base + t] = row[127 - t];
+}
+"""
+
+
+def test_a_store_to_memory_without_a_proxy_fence():
+    status, said = sanitize(THROUGH_MEMORY)
+    assert status == 0 and said.startswith("0 found"), said
+    for fence in ("", "fence.proxy.async.shared::cta;"):
+        text = THROUGH_MEMORY.replace("fence.proxy.async.global;", fence)
+        status, said = sanitize(text)
+        store, copy = line_of(text, "T[base + t] = "), line_of(text, "cp.async.bulk.shared")
+        assert [f for f in said.splitlines() if "read of global memory by an asynchronous unit" in f and
+                f"(line {store})" in f and f"(line {copy})" in f], (status, said)
+
+
 def test_a_buffer_overwritten_while_a_product_reads_it():
     planted("wgmma_stored", WAIT, "", ["write of shared memory", "wgmma.wait_group has not waited for it"],
             "descriptor(right)));", "left[place(")
