@@ -283,6 +283,15 @@ static const struct toks *expanded(struct interp *ip, const char *text)
     return &e->toks;
 }
 
+static void run_text(struct interp *ip, const char *text)
+{
+    const struct toks *toks = expanded(ip, text);
+
+    if (toks && ++ip->depth < INTERP_MAX_DEPTH)
+        interp_statements(ip, toks, 0, toks->nr);
+    ip->depth -= toks != NULL;
+}
+
 bool interp_passes(const struct interp *ip, const struct toks *toks, unsigned i)
 {
     const unsigned begun = ip->frame ? ip->frame->fn->body : ip->at;
@@ -300,12 +309,8 @@ void interp_without_directives(
     for (unsigned i = from; i < to; i++)
         if (toks->tok[i].kind != TOK_DIRECTIVE && !(toks->left_out && toks->left_out[i]))
             str_addf(&text, "%s ", toks->tok[i].text);
-    const struct toks *plain = expanded(ip, str_text(&text));
-
+    run_text(ip, str_text(&text));
     str_finish(&text);
-    if (plain && ++ip->depth < INTERP_MAX_DEPTH)
-        interp_statements(ip, plain, 0, plain->nr);
-    ip->depth -= plain != NULL;
 }
 
 static const char *substituted(
@@ -323,6 +328,7 @@ static const char *substituted(
 struct interp_operand interp_macro_call(
     struct interp *ip, const struct macro *macro, const struct tok_range *args, unsigned nr_args)
 {
+    static const char *const begins[] = {"do", "{", "if", "for", "asm", "__asm__", NULL};
     struct interp_operand none = {0};
 
     if (ip->depth > INTERP_MAX_DEPTH)
@@ -334,9 +340,8 @@ struct interp_operand interp_macro_call(
     if (!toks || toks->nr == 0)
         return none;
     ip->depth += 4;
-    bool statement = toks_is(toks, 0, "do") || toks_is(toks, 0, "{") || toks_is(toks, 0, "if") ||
-                     toks_is(toks, 0, "for") || toks_is(toks, 0, "asm") ||
-                     toks_is(toks, 0, "__asm__") || toks_find(toks, 0, toks->nr, ";") < toks->nr;
+    const bool statement =
+        tok_among(&toks->tok[0], begins) || toks_find(toks, 0, toks->nr, ";") < toks->nr;
 
     if (statement)
         interp_statements(ip, toks, 0, toks->nr);
@@ -351,13 +356,9 @@ void interp_macro_head(struct interp *ip, const struct macro *macro, struct tok_
     struct tok_range parts[LAUNCH_MAX_ARGS];
     const unsigned nr = tok_range_split(args, parts, LAUNCH_MAX_ARGS), open = args.to + 1;
     const char *head = substituted(ip, macro, parts, nr);
-    const struct toks *toks =
-        expanded(ip, arena_printf(ip->arena, "%s %s", head,
-                         toks_text(args.toks, ip->arena, open, args.toks->tok[open].match + 1)));
 
-    if (toks && ++ip->depth < INTERP_MAX_DEPTH)
-        interp_statements(ip, toks, 0, toks->nr);
-    ip->depth -= toks != NULL;
+    run_text(ip, arena_printf(ip->arena, "%s %s", head,
+                     toks_text(args.toks, ip->arena, open, args.toks->tok[open].match + 1)));
 }
 
 /* ---- the program ---- */
@@ -380,12 +381,6 @@ void interp_enumerators(struct interp *ip, const struct toks *toks, unsigned fro
     }
 }
 
-/* How many tokens extern "C" has, where it stands at token i. */
-static unsigned external_c(const struct toks *toks, unsigned i)
-{
-    return toks_is(toks, i, "extern") && toks->tok[i + 1].kind == TOK_STRING ? 2 : 0;
-}
-
 static void globals(struct interp *ip)
 {
     const struct decls *decls = ip->resolver->decls;
@@ -402,7 +397,8 @@ static void globals(struct interp *ip)
             interp_enumerators(ip, toks, d->from, d->to);
         else if (d->kind == DECL_VARIABLE &&
                  !(toks_is(toks, first, "extern") && toks_find(toks, d->from, d->to, "=") == d->to))
-            interp_statements(ip, toks, first + external_c(toks, first), d->to);
+            interp_statements(ip, toks, toks->tok[first + 1].kind == TOK_STRING ? first + 2 : first,
+                d->to); /* behind extern "C" */
         else if (d->kind == DECL_FUNCTION && !d->body && !d->is_device && !d->is_kernel &&
                  !toks_is(toks, first, "extern") && !template)
             interp_statements(ip, toks, d->from, d->to); /* dim3 block(16, 16); or a prototype */

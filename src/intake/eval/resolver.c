@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "intake/eval/params.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -206,41 +205,4 @@ const struct decl *resolver_function_at(const struct resolver *resolver, unsigne
     const struct decl *d = decls_at(resolver->decls, at);
 
     return d && d->kind == DECL_FUNCTION && d->body && at >= d->body ? d : NULL;
-}
-
-int resolver_template_param(const struct resolver *resolver, const char *name, unsigned at)
-{
-    const struct decl *fn = resolver_function_at(resolver, at);
-    const char *names[MAX_TEMPLATE_ARGS];
-    const unsigned nr = fn ? params_of_template(resolver->toks, fn, names, ARRAY_SIZE(names)) : 0;
-    unsigned n = 0;
-
-    while (n < nr && strcmp(names[n], name) != 0)
-        n++;
-    return n < nr ? (int)n : -1;
-}
-
-bool resolver_template_argument(const struct resolver *resolver, const char *name, unsigned at,
-    struct tok_range *value, unsigned *where)
-{
-    const struct decl *fn = resolver_function_at(resolver, at);
-    const struct toks *toks = resolver->toks;
-    const int n = resolver_template_param(resolver, name, at);
-
-    if (n < 0)
-        return false;
-    for (unsigned i = toks_name(toks, fn->name, 0); i + 1 < toks->nr;
-         i = toks_again(toks, i, toks->nr)) {
-        struct tok_range args[MAX_TEMPLATE_ARGS];
-        const unsigned close = toks_is(toks, i + 1, "<") ? toks_angle(toks, i + 1, toks->nr) : 0;
-
-        if (!close || (i >= fn->from && i < fn->to) || !resolver_function_at(resolver, i) ||
-            (toks->left_out && toks->left_out[i]) ||
-            toks_list(toks, i + 1, args, ARRAY_SIZE(args)) <= (unsigned)n)
-            continue;
-        *value = args[n];
-        *where = i;
-        return true;
-    }
-    return false;
 }

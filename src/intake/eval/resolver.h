@@ -106,14 +106,6 @@ const char *resolver_unknown(struct resolver *resolver, const char *name, unsign
  * spelling_elem knows. */
 const char *resolver_type(struct resolver *resolver, const char *type, unsigned at);
 
-/* Which template parameter of the function around token `at` has that name; -1: none. */
-int resolver_template_param(const struct resolver *resolver, const char *name, unsigned at);
-
-/* What a call gives for a template parameter of the function around token `at`: its tokens between
- * < and >, and *where that call stands. */
-bool resolver_template_argument(const struct resolver *resolver, const char *name, unsigned at,
-    struct tok_range *value, unsigned *where);
-
 const struct macro *resolver_macro(
     const struct resolver *resolver, const char *name); /* NULL: none */
 

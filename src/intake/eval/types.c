@@ -68,24 +68,39 @@ static const char *explicit_instance(
     return NULL;
 }
 
-/* What a template parameter of the function around token `at` stands for: where the function is
- * called, or where an explicit instantiation names it. NULL: neither is found. */
+/* What a template parameter of the function around token `at` stands for: where the launch stands,
+ * where the function is called, or where an explicit instantiation names it. NULL: neither is
+ * found. */
 static const char *instance_of(
     struct resolver *resolver, const char *name, unsigned at, unsigned *call)
 {
     const struct decl *fn = resolver_function_at(resolver, at);
     const struct toks *toks = resolver->toks;
-    const int n = resolver_template_param(resolver, name, at);
-    struct tok_range given;
+    const char *names[MAX_TEMPLATE_ARGS];
+    const unsigned nr = fn ? params_of_template(toks, fn, names, ARRAY_SIZE(names)) : 0;
+    unsigned n = 0;
 
     for (const struct bound *b = resolver->bound; b; b = b->next)
         if (strcmp(b->name, name) == 0 && b->type && strcmp(b->type->text, name) != 0) {
             *call = 0;
             return b->type->text;
         }
-    if (resolver_template_argument(resolver, name, at, &given, call))
-        return toks_text(toks, resolver->arena, given.from, given.to);
-    return n >= 0 ? explicit_instance(resolver, fn, (unsigned)n, call) : NULL;
+    while (n < nr && strcmp(names[n], name) != 0)
+        n++;
+    if (n == nr)
+        return NULL;
+    for (unsigned i = toks_name(toks, fn->name, 0); i + 1 < toks->nr;
+         i = toks_again(toks, i, toks->nr)) {
+        struct tok_range args[MAX_TEMPLATE_ARGS];
+
+        if (!toks_is(toks, i + 1, "<") || (i >= fn->from && i < fn->to) ||
+            !resolver_function_at(resolver, i) || (toks->left_out && toks->left_out[i]) ||
+            toks_list(toks, i + 1, args, ARRAY_SIZE(args)) <= n)
+            continue;
+        *call = i;
+        return toks_text(toks, resolver->arena, args[n].from, args[n].to);
+    }
+    return explicit_instance(resolver, fn, n, call);
 }
 
 /* One spelling for `unsigned long int` and its like. */
