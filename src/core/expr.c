@@ -538,7 +538,7 @@ static const struct form {
     unsigned level, first, others;
     const char *text;
 } forms[] = {
-    {OP_NEGATE, false, 11, 11, 11, "-$0"},
+    {OP_NEGATE, false, 11, 12, 12, "-$0"}, /* -(-n) */
     {OP_NOT, false, 11, 11, 11, "!$0"},
     {OP_INVERT, false, 11, 11, 11, "~$0"},
     {OP_CHOOSE, false, 0, 1, 0, "$0 ? $1 : $2"},
@@ -620,7 +620,7 @@ static bool write_at(
     struct err ignored;
     int64_t value;
 
-    if (expr_eval(expr, &style->numbers, &value, &ignored)) {
+    if (expr_eval(expr, &style->numbers, &value, &ignored) && value > INT64_MIN) {
         const bool wide = style->cxx && (value > INT32_MAX || value < INT32_MIN);
 
         str_addf(out, value < 0 && level > 0 ? "(%" PRId64 "%s)" : "%" PRId64 "%s", value,

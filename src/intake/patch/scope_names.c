@@ -8,7 +8,10 @@
 
 #include <string.h>
 
-enum { MAX_NAMES = 512 };
+enum {
+    MAX_NAMES = 512,
+    MAX_EXPR_BYTES = 1 << 10 /* what each part of an expression is called is looked up */
+};
 
 const char *spelling_dense(struct arena *arena, const char *text)
 {
@@ -177,7 +180,8 @@ static const char *size_source(struct scope_names *scope, const char *size)
 
 /* ---- expressions ---- */
 
-/* False: the text is no expression, or a name of it has no source; context: NULL, or the scope. */
+/* False: the text is no expression, or too long, or a name of it has no source. context: the
+ * scope. */
 static bool write_text(struct str *out, struct arena *arena, const struct plan *plan,
     const char *text, const char *(*stands_for)(void *, const char *, bool), void *context)
 {
@@ -187,7 +191,8 @@ static bool write_text(struct str *out, struct arena *arena, const struct plan *
         .stands_for = stands_for,
         .context = context};
     struct err ignored;
-    const struct expr *e = expr_parse(arena, text, strlen(text), &ignored);
+    const size_t bytes = strlen(text);
+    const struct expr *e = bytes < MAX_EXPR_BYTES ? expr_parse(arena, text, bytes, &ignored) : NULL;
 
     return e && expr_write(e, &style, out);
 }

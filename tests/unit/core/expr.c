@@ -244,6 +244,7 @@ static void test_writing(void **state)
     written(state, "k > 2 ? n*4 : -k", "k>2?n*4:-k", "k > 2 ? bytes : -k");
     written(state, "k - 3000000000", "k-3000000000", "k - 3000000000LL");
     written(state, "k * (2 - 5)", "k*(-3)", "k * (-3)");
+    written(state, "k - -(-m)", "k--(-m)", "k - -(-x->m)");
     written(state, "k + q", "k+q", NULL);
 }
 
