@@ -11,36 +11,65 @@ static unsigned statement(struct interp *ip, const struct toks *toks, unsigned i
 
 /* ---- conditions ---- */
 
-/* The token behind the statement at token i. */
+static unsigned statement_end(struct interp *ip, const struct toks *toks, unsigned i, unsigned to);
+
+/* The token behind the statement at token i, which no condition heads. */
+static unsigned simple_end(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
+{
+    const struct tok *t = &toks->tok[i];
+
+    if (tok_is(t, "{"))
+        return t->match ? t->match + 1 : to;
+    if (tok_is(t, "do")) {
+        unsigned body_to = to;
+
+        if (ip->depth <= INTERP_MAX_DEPTH) {
+            ip->depth++;
+            body_to = statement_end(ip, toks, i + 1, to);
+            ip->depth--;
+        }
+        return toks_find(toks, body_to, to, ";") + 1;
+    }
+    if (tok_is(t, "try"))
+        return i + 1;
+    if (tok_is(t, "case"))
+        return toks_find(toks, i, to, ":") + 1;
+    if (t->kind == TOK_NAME && tok_is(t + 1, ":")) /* a label, default */
+        return i + 2;
+    return toks_find(toks, i, to, ";") + 1;
+}
+
+/* The token behind the statement at token i. An else belongs to the last `if` that has none. Heads
+ * beyond those that a person writes are steps, since each of their statements is looked at so. */
 static unsigned statement_end(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
     static const char *const headed[] = {"if", "for", "while", "switch", "catch", NULL};
 
-    while (i < to && interp_passes(ip, toks, i))
-        i++;
-    if (i >= to)
-        return to;
-    const struct tok *t = &toks->tok[i], *next = t + 1;
-    unsigned end = toks_find(toks, i, to, ";") + 1;
+    for (unsigned nr_ifs = 0, nr_heads = 0;;) {
+        while (i < to && interp_passes(ip, toks, i))
+            i++;
+        if (i >= to)
+            return to;
+        const struct tok *t = &toks->tok[i], *next = t + 1;
 
-    if (toks_is(toks, i, "{")) {
-        end = t->match ? t->match + 1 : to;
-    } else if (tok_among(t, headed)) {
-        const unsigned close = next[tok_is(next, "constexpr")].match;
+        if (tok_among(t, headed)) {
+            const unsigned close = next[tok_is(next, "constexpr")].match;
 
-        end = close ? statement_end(ip, toks, close + 1, to) : to;
-        if (tok_is(t, "if") && end < to && toks_is(toks, end, "else"))
-            end = statement_end(ip, toks, end + 1, to);
-    } else if (tok_is(t, "do")) {
-        end = toks_find(toks, statement_end(ip, toks, i + 1, to), to, ";") + 1;
-    } else if (tok_is(t, "try")) {
-        end = i + 1;
-    } else if (tok_is(t, "case")) {
-        end = toks_find(toks, i, to, ":") + 1;
-    } else if (t->kind == TOK_NAME && tok_is(next, ":")) { /* a label, default */
-        end = i + 2;
+            if (!close || (++nr_heads > 64 && !interp_step(ip)))
+                return to;
+            nr_ifs += tok_is(t, "if");
+            i = close + 1;
+            continue;
+        }
+        const unsigned end = simple_end(ip, toks, i, to);
+
+        if (end >= to)
+            return to;
+        if (nr_ifs == 0 || !toks_is(toks, end, "else"))
+            return end;
+        nr_ifs--;
+        i = end + 1;
     }
-    return end > to ? to : end;
 }
 
 /* The tokens return, exit, break or the like, outside of further blocks: they are an error's way
