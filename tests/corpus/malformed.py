@@ -29,6 +29,8 @@ def files(folder):
         b"; float *d; cudaMalloc(&d, n); k<<<n, 64>>>(d); }", None
     yield "blocks", KERNEL + b"int main() {" + b"{" * 100000 + b"k<<<1, 64>>>(0);" + b"}" * 100000 + b"}", None
     yield "ifs", KERNEL + b"int main() {" + b"if (x) " * 100000 + b"k<<<1, 64>>>(0); }", None
+    for name, words in (("elses", b"if (x) ; else "), ("dos", b"do if (x) ")):
+        yield name, KERNEL + b"int main() {" + words * 100000 + b"k<<<1, 64>>>(0); }", None
     yield "angles", KERNEL + b"int main() { " + b"a<" * 100000 + b"k<<<1, 64>>>(0); }", None
     yield "recursion", KERNEL + b"int f(int n) { return f(n + 1); } int main() { k<<<f(0), 64>>>(0); }", None
     yield "macros", b"#define A B\n#define B A\n#define C(x) C(x) C(x)\n" + KERNEL + \
