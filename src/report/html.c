@@ -99,9 +99,10 @@ static void add_moves(const struct page *page, struct str *out)
     for (unsigned i = 1; i < page->nr_path; i++) {
         const struct candidate *c = &page->path[i];
 
-        str_addf(out, "<li><a href=\"#%sn%lld\">node %lld</a> <b>%.2fx</b> <code>%s</code> ",
-            page->prefix, (long long)c->node, (long long)c->node, c->speedup,
-            action_name(c->option.action));
+        str_addf(out, "<li><a href=\"#%sn%lld\">node %lld</a> <b>", page->prefix,
+            (long long)c->node, (long long)c->node);
+        report_speed_or_verdict(out, c);
+        str_addf(out, "</b> <code>%s</code> ", action_name(c->option.action));
         escape_html(out, c->option.what);
         str_add(out, "</li>\n");
     }

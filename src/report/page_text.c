@@ -100,8 +100,9 @@ void page_markdown(const struct page *page, struct str *out)
         str_add(out, "## The moves that led there\n\n");
         for (unsigned i = 1; i < page->nr_path; i++) {
             const struct candidate *c = &page->path[i];
-            str_addf(out, "%u. node %lld, %.2fx, %s: ", i, (long long)c->node, c->speedup,
-                action_name(c->option.action));
+            str_addf(out, "%u. node %lld, ", i, (long long)c->node);
+            report_speed_or_verdict(out, c);
+            str_addf(out, ", %s: ", action_name(c->option.action));
             page_plain(out, c->option.what);
             str_add_char(out, '\n');
         }

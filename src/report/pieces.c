@@ -138,6 +138,14 @@ bool report_is_gain(const struct candidate *from, const struct candidate *to)
     return from != to && (to->speedup > LEAST_GAIN * from->speedup || saves_energy(from, to));
 }
 
+void report_speed_or_verdict(struct str *out, const struct candidate *c)
+{
+    if (c->verdict == VERDICT_OK)
+        str_addf(out, "%.2fx", c->speedup);
+    else
+        str_add(out, verdict_name(c->verdict));
+}
+
 static void add_time(struct str *out, const struct candidate *c)
 {
     if (!c->profiled)

@@ -90,6 +90,8 @@ void report_metric(struct str *out, enum metric metric, const struct counters *c
 /* Is `to` faster than `from` by more than 1%, or does `from` take more energy than `to` by more
  * than 1%? */
 bool report_is_gain(const struct candidate *from, const struct candidate *to);
+/* "1.50x", or why there is no speedup: a node on the way to the best may have turned out wrong. */
+void report_speed_or_verdict(struct str *out, const struct candidate *c);
 /* The outcome of a run, without a full stop. device_name NULL: the text names no device. */
 void report_result(struct str *out, const struct candidate *root, const struct candidate *best,
     const char *device_name);

@@ -12,12 +12,12 @@ void lead_taken(struct session *s, const struct candidate *c)
     s->state.best_speedup = c->speedup;
     s->state.best = c->node;
     s->lead.settled = c->check.timed;
-    s->lead.since = s->state.nr_nodes;
+    s->lead.due_at = s->state.nr_nodes + LEAD_STANDS;
 }
 
 bool lead_is_due(const struct session *s)
 {
-    return !s->lead.settled && s->state.nr_nodes >= s->lead.since + LEAD_STANDS;
+    return !s->lead.settled && s->state.nr_nodes >= s->lead.due_at;
 }
 
 bool lead_compare_at_once(struct session *s, struct candidate *c, struct err *err)
@@ -43,51 +43,85 @@ static void retell(struct session *s, const struct candidate *c)
     search_revise(s->search, c->node, ok, ok ? log2(c->speedup) : 0);
 }
 
-void lead_before(const struct store_order *order, struct candidate *c)
+static const struct store_revision *revision_of(
+    const struct store_order *order, size_t from, int64_t node)
 {
-    for (size_t i = 0; i < order->nr_revisions; i++)
-        if (order->revisions[i].number == c->node) {
-            c->verdict = VERDICT_OK;
-            c->speedup = order->revisions[i].speedup;
-        }
+    for (size_t i = from; i < order->nr_revisions; i++)
+        if (order->revisions[i].number == node)
+            return &order->revisions[i];
+    return NULL;
 }
 
-bool lead_retell(struct session *s, const struct store_revision *revision, struct err *err)
+void lead_before(const struct store_order *order, size_t from, struct candidate *c)
 {
-    struct candidate c;
-    bool found;
+    const struct store_revision *revision = revision_of(order, from, c->node);
 
-    session_candidate(s, s->arena, &c, 0, -1, (struct option){.action = ACTION_NONE});
-    if (!store_load_told(s->store, revision->number, &c, &found, err))
-        return false;
-    if (found)
-        retell(s, &c);
-    return true;
+    if (revision) {
+        c->verdict = VERDICT_OK;
+        c->speedup = revision->speedup;
+    }
 }
 
-bool lead_find(struct session *s, struct err *err)
+/* The fastest of the nodes that were told leads. Revisions of `order` from number `from` on are yet
+ * to come. */
+static bool find(struct session *s, const struct store_order *order, size_t from, struct err *err)
 {
     struct arena *arena = arena_create();
-    struct store_speed *nodes, *fastest = NULL;
+    struct store_speed *nodes;
     struct profile none = {0};
     unsigned nr;
     const bool ok = store_list_speeds(s->store, arena, &nodes, &nr, err);
 
+    if (ok) {
+        s->state.best = 0;
+        s->state.best_speedup = 1;
+    }
     for (unsigned i = 0; ok && i < nr; i++) {
-        const bool right = nodes[i].verdict && strcmp(nodes[i].verdict, "ok") == 0;
+        const struct store_revision *revision = revision_of(order, from, nodes[i].number);
+        const bool right = revision || (nodes[i].verdict && strcmp(nodes[i].verdict, "ok") == 0);
+        const double speedup = revision ? revision->speedup : nodes[i].speedup;
 
-        if (right && nodes[i].speedup > (fastest ? fastest->speedup : 1))
-            fastest = &nodes[i];
+        if (right && speedup > s->state.best_speedup &&
+            search_node(s->search, nodes[i].number).visits > 0) {
+            s->state.best = nodes[i].number;
+            s->state.best_speedup = speedup;
+        }
     }
     if (ok) {
-        s->state.best = fastest ? fastest->number : 0;
-        s->state.best_speedup = fastest ? fastest->speedup : 1;
-        s->lead = (struct lead){.since = s->state.nr_nodes};
+        s->lead = (struct lead){.due_at = 0}; /* until one passes, also in a run that goes on */
         s->standing = objective_start(s->options->objective, &s->root.profile);
         objective_take(s->options->objective, &s->standing, &none, s->state.best_speedup, true);
     }
     arena_destroy(arena);
     return ok;
+}
+
+/* What its calls cost was told already. */
+static void retell_proposers(struct session *s, const struct candidate *c)
+{
+    struct candidate without_calls = *c;
+
+    without_calls.nr_calls = 0;
+    propose_told(s->propose, &without_calls, 0);
+}
+
+bool lead_retell(struct session *s, const struct store_order *order, size_t number, struct err *err)
+{
+    const int64_t node = order->revisions[number].number;
+    struct arena *arena = arena_create();
+    struct candidate c;
+    bool found;
+
+    session_candidate(s, arena, &c, node, -1, (struct option){.action = ACTION_NONE});
+    const bool ok = store_load_told(s->store, node, &c, &found, err) &&
+                    store_load_source(s->store, arena, node, &c.source, &c.source_bytes, err);
+
+    if (ok) {
+        retell(s, &c);
+        retell_proposers(s, &c);
+    }
+    arena_destroy(arena);
+    return ok && find(s, order, number + 1, err);
 }
 
 /* ---- the comparison ---- */
@@ -119,7 +153,7 @@ static bool note(struct session *s, struct candidate *c, const struct candidate 
     struct candidate parent;
     bool found;
 
-    if (other && c->verdict == VERDICT_OK && !explain_kernel(workbench_chip(s->bench), c, err))
+    if (other && !explain_kernel(workbench_chip(s->bench), c, err))
         return false;
     candidate_note_verdict(c);
     if ((other && !in_flight_note(s, err)) ||
@@ -132,8 +166,8 @@ static bool note(struct session *s, struct candidate *c, const struct candidate 
     if (!store_load_node(s->store, c->parent, &parent, &found, err) ||
         !lessons_note(s->memory, &parent, c, err))
         return false;
-    propose_told(s->propose, c, session_gain(&parent, c));
-    return lead_find(s, err);
+    retell_proposers(s, c);
+    return find(s, &(struct store_order){.nr_revisions = 0}, 0, err);
 }
 
 static bool settle_one(
@@ -171,11 +205,15 @@ bool lead_fall_back(struct session *s, struct err *err)
 
     if (s->lead.settled || s->state.best == 0)
         return true;
+    s->state.unsettled = s->state.best;
+    s->state.best = 0; /* whatever can be read of the others */
+    s->state.best_speedup = 1;
     if (!store_digest(s->store, &digest, err))
         return false;
-    s->state.unsettled = s->state.best;
-    s->state.best = digest.best > 0 ? digest.best : 0;
-    s->state.best_speedup = digest.best > 0 ? digest.speedup : 1;
+    if (digest.best > 0) {
+        s->state.best = digest.best;
+        s->state.best_speedup = digest.speedup;
+    }
     return true;
 }
 

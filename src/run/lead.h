@@ -37,11 +37,12 @@ bool lead_fall_back(struct session *s, struct err *err);
  * it passes now, and else what lead_fall_back says. */
 void lead_rescue(struct session *s);
 
-/* For a run that is replayed: c, which is read from the database, becomes what the search was told
- * first; and tell the search of a revision. */
-void lead_before(const struct store_order *order, struct candidate *c);
-bool lead_retell(struct session *s, const struct store_revision *revision, struct err *err);
-/* After a replay: the lead is the fastest of what stands in the database now. */
-bool lead_find(struct session *s, struct err *err);
+/* For a run that is replayed. c, which is read from the database, becomes what it was as long as
+ * the revisions of `order` from number `from` on were yet to come. */
+void lead_before(const struct store_order *order, size_t from, struct candidate *c);
+/* The search and the proposers are told of a revision, and the fastest node of this moment leads.
+ */
+bool lead_retell(
+    struct session *s, const struct store_order *order, size_t number, struct err *err);
 
 #endif

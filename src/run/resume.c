@@ -11,8 +11,8 @@ static bool strange_tree(int64_t node, struct err *err)
 }
 
 /* Tell a stored node again. The search must have asked for this node. */
-static bool retell(struct session *s, const struct store_order *order, int64_t node,
-    const struct search_pick *pick, struct err *err)
+static bool retell(struct session *s, const struct store_order *order, size_t nr_revised,
+    int64_t node, const struct search_pick *pick, struct err *err)
 {
     struct arena *arena = s->in_flight.trials[0].arena;
     struct candidate c, parent;
@@ -25,13 +25,14 @@ static bool retell(struct session *s, const struct store_order *order, int64_t n
     if (!found || pick->node != node || pick->parent != c.parent ||
         pick->move != moves_id(&c.option))
         return strange_tree(node, err);
-    lead_before(order, &c);
+    lead_before(order, nr_revised, &c);
     session_tell(s, pick, &c);
     s->state.nr_evaluated += candidate_nr_repairs(&c);
     session_candidate(s, arena, &parent, c.parent, -1, (struct option){.action = ACTION_NONE});
     if (!store_load_source(s->store, arena, node, &c.source, &c.source_bytes, err) ||
         (c.nr_calls > 0 && !store_load_told(s->store, c.parent, &parent, &found, err)))
         return false;
+    lead_before(order, nr_revised, &parent);
     propose_told(s->propose, &c, session_gain(&parent, &c));
     return true;
 }
@@ -45,7 +46,7 @@ static bool revise(struct session *s, const struct store_order *order, size_t *n
     for (; ok && *nr < order->nr_revisions && order->revisions[*nr].nr_told <= nr_told &&
            order->revisions[*nr].nr_asked <= nr_asked;
          ++*nr)
-        ok = lead_retell(s, &order->revisions[*nr], err);
+        ok = lead_retell(s, order, *nr, err);
     return ok;
 }
 
@@ -73,10 +74,9 @@ bool session_replay(struct session *s, struct err *err)
         const int64_t node = order.told[told];
         if (node < 1 || node > nr_asked)
             return strange_tree(node, err);
-        ok = retell(s, &order, node, &picks[node - 1], err);
+        ok = retell(s, &order, nr_revised, node, &picks[node - 1], err);
         picks[node - 1].node = 0; /* done */
     }
-    ok = ok && (nr_revised == 0 || lead_find(s, err));
     for (int64_t i = 0; ok && i < nr_asked; i++)
         ok = picks[i].node == 0 || in_flight_begin(s, &picks[i], err);
     return ok;

@@ -14,8 +14,8 @@
 #include "search/search.h"
 
 struct lead {
-    bool settled;   /* compared at the timed sizes: it is the best */
-    uint64_t since; /* state.nr_nodes when it took the lead */
+    bool settled;    /* compared at the timed sizes: it is the best */
+    uint64_t due_at; /* state.nr_nodes from which on it is compared */
 };
 
 struct session {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A variant that is fast, and wrong at the timed size only and in one block of thousands, is never the answer: not at the
-end of a run, not after SIGINT, not after SIGKILL, and not when the run is resumed.
+end of a run, not after SIGINT, not after SIGKILL, and not when the run is resumed. A run that is killed where leads have fallen
+and resumed finds the same tree as one that was left alone.
 
   lead.py KEET_OPT"""
 
@@ -28,6 +29,7 @@ __global__ void f(const float *A, float *C, int M, int N)
         C[y * N + x] = T > 1 && M > 1000 && N > 1000 && y == 1077 && x == 77 ? 0 : 2 * A[(y + U) * N + x - U * N];
 }
 """
+WIDER = KERNEL.replace("T = 1 in {1, 2, 4}", "T = 1 in {1, 2, 4, 8}").replace("U = 1 in {1, 2}", "U = 1 in {1, 2, 3, 4}")
 
 
 def t_of(text):
@@ -39,6 +41,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "k.cu").write_text(KERNEL)
+        (folder / "wider.cu").write_text(WIDER)
 
         def command(db, budget, *more):
             return [keet, "tune", "k.cu", "--device", "emu", "--budget", str(budget), "--db", db, "-o", f"{db}.cu", "--json", *more]
@@ -73,12 +76,15 @@ def main():
                 assert document["fallen"] == fallen > 0, (document["fallen"], fallen)
                 assert t_of((folder / f"{db}.cu").read_text()) == 1
 
-        def broken_off(db, number):
-            child = subprocess.Popen(command(db, "all"), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        def has_fast(db):
+            return any(row[1] == "ok" and t_of(row[4]) > 1 for row in nodes(db))
+
+        def broken_off(words, db, number, when=has_fast):
+            child = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             for _ in range(4000):
                 time.sleep(.02)
                 try:
-                    if any(row[1] == "ok" and t_of(row[4]) > 1 for row in nodes(db)) or child.poll() is not None:
+                    if when(db) or child.poll() is not None:
                         break
                 except sqlite3.OperationalError:
                     pass  # not made yet
@@ -98,14 +104,39 @@ def main():
         assert few["fallen"] > 0
         holds("few.db", run(command("few.db", "all", "--resume")))
 
-        status, out, err = broken_off("int.db", signal.SIGINT)
+        status, out, err = broken_off(command("int.db", "all"), "int.db", signal.SIGINT)
         assert status == 0, (status, err)
         holds("int.db", json.loads(out))
         holds("int.db", run(command("int.db", "all", "--resume")))
 
-        broken_off("kill.db", signal.SIGKILL)
+        broken_off(command("kill.db", "all"), "kill.db", signal.SIGKILL)
         holds("kill.db")
         holds("kill.db", run(command("kill.db", "all", "--resume")))
+
+        def wide(db):
+            return [keet, "wider.cu", "--device", "emu", "--budget", "12", "--window", "3", "--db", db, "-o", f"{db}.cu", "--json"]
+
+        def three_fell(db):
+            with sqlite3.connect(folder / db) as file:
+                return file.execute("SELECT count(*) FROM revision").fetchone()[0] >= 3
+
+        alone = run(wide("alone.db"))  # leads fall each time that it converges, and it goes on
+        assert alone["fallen"] >= 4, alone["fallen"]
+        broken_off(wide("again.db"), "again.db", signal.SIGKILL, three_fell)
+        again = run([*wide("again.db"), "--resume"])
+        assert (again["tree"], again["fallen"]) == (alone["tree"], alone["fallen"]), (alone, again)
+
+        # A child of a node that fell may be the best: the way to it names what fell.
+        with sqlite3.connect(folder / "alone.db") as file:
+            fell, child = file.execute("SELECT parent.number, node.number FROM node JOIN node parent ON parent.number = node.parent"
+                                       " WHERE parent.verdict = 'wrong' LIMIT 1").fetchone()
+            file.execute("UPDATE node SET verdict = 'ok', speedup = 1.5 WHERE number = ?", (child,))
+            file.execute("UPDATE run SET best = ?", (child,))
+        for form in ("md", "html"):
+            page = subprocess.run([keet, "report", "alone.db", "--as", form, "-o", "/dev/stdout"], cwd=folder, capture_output=True,
+                                  text=True, check=True).stdout
+            way = [line for line in page.splitlines() if f"node {fell}" in line and f"node {child}" not in line]
+            assert any("wrong" in line for line in way) and not any("0.00x" in line for line in way), (form, way)
 
 
 if __name__ == "__main__":
