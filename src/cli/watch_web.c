@@ -33,6 +33,8 @@ struct shown {
 struct listener {
     const struct shown *shown;
     int64_t run, newest, nr_nodes; /* of a run: its number, the newest node that was told */
+    int64_t best, nr_right;        /* as were told */
+    uint64_t nr_ok;                /* of nr_nodes */
     struct hash state;             /* of a campaign: of the page that was told */
     struct hash trials;            /* of what was told to be under way */
     int running;                   /* as was told; -1: nothing was */
@@ -116,29 +118,35 @@ static void add_node(struct str *out, const struct store_speed *s)
     str_add_char(out, '}');
 }
 
-/* The nodes that came; what is in the page already is passed over there. */
+/* The nodes that came; what is in the page already is passed over there. A node that was right and
+ * is no longer (run/lead.h) has the page drawn anew. */
 static bool tell_nodes(struct listener *l, const struct looked_run *run, struct str *out)
 {
     struct store_speed *speeds;
     struct str data = {0};
-    int64_t newest = l->newest;
+    int64_t newest = l->newest, nr_right = 0, nr_right_known = 0;
     unsigned nr, told = 0;
     struct err err;
 
     if (!store_list_speeds(run->store, run->arena, &speeds, &nr, &err))
         return false;
     for (unsigned i = 0; i < nr; i++) {
+        nr_right += speeds[i].speedup > 0;
+        nr_right_known += speeds[i].speedup > 0 && speeds[i].number <= l->newest;
         if (speeds[i].number <= l->newest - LATE)
             continue;
         str_add_char(&data, told++ ? ',' : '[');
         add_node(&data, &speeds[i]);
         newest = speeds[i].number > newest ? speeds[i].number : newest;
     }
-    l->newest = newest;
-    if (told > 0) {
+    if (nr_right_known < l->nr_right) {
+        web_event(out, "another", "-");
+    } else if (told > 0) {
         str_add_char(&data, ']');
         web_event(out, "nodes", str_text(&data));
     }
+    l->newest = newest;
+    l->nr_right = nr_right;
     str_finish(&data);
     return true;
 }
@@ -193,8 +201,13 @@ static void news_of_run(struct listener *l, bool running, struct str *out)
         store_digest(run.store, &digest, &err)) {
         if (l->run != 0 && l->run != run.run.id)
             web_event(out, "another", "-");
-        else if (digest.nr_nodes != l->nr_nodes && tell_nodes(l, &run, out))
+        else if ((digest.nr_nodes != l->nr_nodes || digest.best != l->best ||
+                     digest.verdicts[VERDICT_OK] != l->nr_ok) &&
+                 tell_nodes(l, &run, out)) {
             l->nr_nodes = digest.nr_nodes;
+            l->best = digest.best;
+            l->nr_ok = digest.verdicts[VERDICT_OK];
+        }
         l->run = run.run.id;
         tell_trials(l, &run, running, out);
     }

@@ -523,6 +523,36 @@ static void write_fragments(struct tile_writer *w, const char *indent)
     }
 }
 
+static bool is_operand_node(const struct contraction *c, const struct node *n)
+{
+    for (unsigned i = 0; i < c->nr_operands; i++)
+        if (c->operands[i].node == n)
+            return true;
+    return false;
+}
+
+/* Write what the body names beside its operands that differs between threads. In a nest it names
+ * nothing of the kind. */
+static void write_named(struct tile_writer *w, const char *indent)
+{
+    const struct contraction *c = w->c;
+    struct code_needs needs = {.nr = 0};
+    bool axes = false;
+    for (struct node *n = c->body; n && !c->nr_outer && needs.nr < 60;) {
+        const struct node *decl = n->kind == NODE_NAME ? n->decl : NULL;
+        axes = axes || (decl && is_axis(c, decl));
+        if (decl && decl->kind == NODE_VAR && decl->init && !is_axis(c, decl) && !is_acc(c, decl) &&
+            !is_counter(c, decl) && depends(c, decl) && !node_within(decl, c->body))
+            needs.roots[needs.nr++] = n;
+        n = is_operand_node(c, n) ? node_skip(c->body, n) : node_next(c->body, n);
+    }
+    if (!axes && !needs.nr)
+        return;
+    write_position(w, ALONG_Y, indent);
+    write_position(w, ALONG_X, indent);
+    code_decls(c, &w->out, &needs, indent);
+}
+
 static void write_body(struct tile_writer *w, const char *indent)
 {
     const struct contraction *c = w->c;
@@ -540,6 +570,7 @@ static void write_body(struct tile_writer *w, const char *indent)
                 w->arena, "%s[%s]", o->fragment, o->axis == ALONG_X ? w->names.dn : w->names.dm));
     }
     write_patch_loops(w, indent);
+    write_named(w, inner);
     struct node *stmt = body->kind == NODE_BLOCK ? body->child : body;
     unsigned nr = body->kind == NODE_BLOCK ? body->nr_children : 1;
     for (unsigned i = 0; i < nr; i++, stmt = stmt->next)

@@ -160,6 +160,32 @@ static void test_early_rounds(void **state)
     end(b);
 }
 
+/* What a round does depends on the indices, one of which a local stands for. */
+static void test_triangle(void **state)
+{
+    static const char source[] =
+        "#pragma keet size   M = 70, N = 130, K = 40\n"
+        "#pragma keet in     A : f32[M][K] = uniform(-1, 1)\n"
+        "#pragma keet in     B : f32[K][N] = uniform(-1, 1)\n"
+        "#pragma keet out    C : f32[M][N]\n"
+        "#pragma keet launch f<<<dim3(ceil_div(N, 32), ceil_div(M, 8)), dim3(32, 8)>>>(A, B, C, M, "
+        "N, K)\n"
+        "__global__ void f(const float *A, const float *B, float *C, int m, int n, int k)\n{\n"
+        "    int col = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    int row = blockIdx.y * blockDim.y + threadIdx.y;\n"
+        "    if (row >= m || col >= n)\n        return;\n"
+        "    const int half = row / 2;\n    float sum = 0;\n"
+        "    for (int e = 0; e < k; e++) {\n        if (e > half || e == col)\n"
+        "            continue;\n        sum += A[row * k + e] * B[e * n + col];\n    }\n"
+        "    C[row * n + col] = sum;\n}\n";
+    struct bench *b = begin_judged(source);
+    (void)state;
+    step(b, ACTION_REGISTER_TILE, 0);
+    b->at = b->original;
+    step(b, ACTION_SHARED_TILE, 0);
+    end(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +193,7 @@ int main(void)
         cmocka_unit_test(test_flat_refused),
         cmocka_unit_test(test_images),
         cmocka_unit_test(test_early_rounds),
+        cmocka_unit_test(test_triangle),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);
 }
