@@ -77,6 +77,8 @@ bool session_replay(struct session *s, struct err *err)
         ok = retell(s, &order, nr_revised, node, &picks[node - 1], err);
         picks[node - 1].node = 0; /* done */
     }
+    if (ok && nr_revised < order.nr_revisions)
+        return strange_tree(order.revisions[nr_revised].number, err);
     for (int64_t i = 0; ok && i < nr_asked; i++)
         ok = picks[i].node == 0 || in_flight_begin(s, &picks[i], err);
     return ok;

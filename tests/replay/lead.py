@@ -126,6 +126,12 @@ def main():
         again = run([*wide("again.db"), "--resume"])
         assert (again["tree"], again["fallen"]) == (alone["tree"], alone["fallen"]), (alone, again)
 
+        # A revision that no replay comes to is no reason to look forever.
+        with sqlite3.connect(folder / "again.db") as file:
+            file.execute("UPDATE revision SET nr_asked = 1000000")
+        odd = subprocess.run([*wide("again.db"), "--resume"], cwd=folder, capture_output=True, text=True, check=False, timeout=200)
+        assert odd.returncode == 1 and "cannot resume" in odd.stderr, (odd.returncode, odd.stderr)
+
         # A child of a node that fell may be the best: the way to it names what fell.
         with sqlite3.connect(folder / "alone.db") as file:
             fell, child = file.execute("SELECT parent.number, node.number FROM node JOIN node parent ON parent.number = node.parent"
