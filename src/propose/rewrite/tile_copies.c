@@ -222,7 +222,7 @@ static const char *nr_rounds(const struct tile_copies *t, const struct contracti
 static const char *kept_of(
     const struct tile_copies *t, const struct contraction_operand *o, const struct node *var)
 {
-    if (deps_of(&t->c->deps, var->init) & (ALONG_K | ALONG_OUTER))
+    if (var->type.is_pointer || deps_of(&t->c->deps, var->init) & (ALONG_K | ALONG_OUTER))
         return NULL;
     for (const struct node *n = var->init; n; n = node_next(var->init, n))
         if (n->kind == NODE_BINARY && (!strcmp(n->op, "/") || !strcmp(n->op, "%")))

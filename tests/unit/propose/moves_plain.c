@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -134,6 +135,24 @@ static void test_images(void **state)
     end(b);
 }
 
+/* A pointer to the image, found by a division. */
+static void test_pointer_to_image(void **state)
+{
+    static char text[4096];
+    const char *sum = strstr(images, "        float sum"), *load = strstr(images, "X[(((size_t)b"),
+               *rest = strstr(load, " + y)");
+    struct bench *b;
+    (void)state;
+    snprintf(text, sizeof(text),
+        "%.*s        const __half *image = X + (size_t)(i / F / W / H) * H * W * C;\n"
+        "%.*simage[(((size_t)0%s",
+        (int)(sum - images), images, (int)(load - sum), sum, rest);
+    b = begin_judged(text);
+    step(b, ACTION_WGMMA, 0);
+    has(b, "w_of_image");
+    end(b);
+}
+
 /* Two indices, and a round that ends early. */
 static void test_early_rounds(void **state)
 {
@@ -192,6 +211,7 @@ int main(void)
         cmocka_unit_test(test_flat_product),
         cmocka_unit_test(test_flat_refused),
         cmocka_unit_test(test_images),
+        cmocka_unit_test(test_pointer_to_image),
         cmocka_unit_test(test_early_rounds),
         cmocka_unit_test(test_triangle),
     };
