@@ -110,15 +110,18 @@ static void add_path(struct str *out, const struct report_run *run)
     str_add(out, "\nThe moves that led there\n");
     for (unsigned i = 1; i < run->nr_path; i++) {
         const struct candidate *c = &run->path[i];
+        struct str speed = {0};
         char first[64];
 
-        if (!report_is_gain(&run->path[i - 1], c)) {
+        if (c->verdict == VERDICT_OK && !report_is_gain(&run->path[i - 1], c)) {
             str_addf(&idle, "%s%lld", nr_idle++ ? ", " : "", (long long)c->node);
             continue;
         }
-        snprintf(first, sizeof(first), "  node %-4lld %8.2fx  %-15s ", (long long)c->node,
-            c->speedup, action_name(c->option.action));
+        report_speed_or_verdict(&speed, c);
+        snprintf(first, sizeof(first), "  node %-4lld %9s  %-15s ", (long long)c->node,
+            str_text(&speed), action_name(c->option.action));
         report_wrap(out, width_of(run), first, c->option.what ? c->option.what : "");
+        str_finish(&speed);
     }
     if (nr_idle > 0) {
         str_add_count(&text, nr_idle, "move");

@@ -18,7 +18,8 @@ static void add_sizes(struct str *out, const struct task *task)
             (long long)task->timed.sizes.bindings[i].value);
 }
 
-/* The moves from the original to a node that made it faster, with the speedup after each. */
+/* The moves from the original to a node that made it faster, with the speedup after each, and those
+ * that led until they turned out wrong. */
 static bool add_moves(
     struct session *s, struct arena *arena, int64_t node, struct str *out, struct err *err)
 {
@@ -33,9 +34,13 @@ static bool add_moves(
             return false;
         if (!c || !parent)
             break;
-        if (nr < MOST_MOVES && session_gain(parent, c) >= LEAST_MOVE)
-            moves[nr++] = arena_printf(arena, "%s (%.3gx)",
-                c->option.what ? c->option.what : action_name(c->option.action), c->speedup);
+        const char *what = c->option.what ? c->option.what : action_name(c->option.action);
+
+        if (nr < MOST_MOVES && c->verdict != VERDICT_OK)
+            moves[nr++] = arena_printf(arena, "%s (%s by itself)", what, verdict_name(c->verdict));
+        else if (nr < MOST_MOVES &&
+                 (parent->verdict != VERDICT_OK || session_gain(parent, c) >= LEAST_MOVE))
+            moves[nr++] = arena_printf(arena, "%s (%.3gx)", what, c->speedup);
         at = c->parent;
     }
     for (unsigned i = nr; i-- > 0;)
