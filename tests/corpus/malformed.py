@@ -35,6 +35,9 @@ def files(folder):
     yield "recursion", KERNEL + b"int f(int n) { return f(n + 1); } int main() { k<<<f(0), 64>>>(0); }", None
     yield "macros", b"#define A B\n#define B A\n#define C(x) C(x) C(x)\n" + KERNEL + \
         b"int main() { int n = A; C(n); k<<<A, 64>>>(0); }", None
+    yield "wide_macros", b"".join(b"#define M%d " % n + b"M%d " % (n - 1) * 300 + b"\n" for n in range(1, 5)) + KERNEL + LAUNCH, None
+    yield "many_macros", b"".join(b"#define M%d " % n + b"x%d + y%d * z%d\n" % (n, n, n) for n in range(8000)) + \
+        KERNEL + LAUNCH, None
     yield "endless", KERNEL + b"int main() { int i = 0; while (1) i++; k<<<i, 64>>>(0); }", None
     yield "self_struct", b"struct S { S a, b, c; int n; };\n" + KERNEL + b"int main() { S s; k<<<s.n, 64>>>(0); }", None
     yield "huge_numbers", KERNEL + b"int main() { long n = 9223372036854775807; float *d; cudaMalloc(&d, n * 8);" \

@@ -7,13 +7,15 @@
 
 #include <string.h>
 
-enum { MAX_MACROS = 3, MAX_ROUNDS = 8 };
+enum { MAX_HOT_MACROS = 256, MAX_ROUNDS = 8 };
 
 struct functions {
     const struct decl *fn;
     unsigned nr;
     bool *leads;   /* by token: it launches or allocates, or names what does */
     unsigned *hot; /* hot[i]: how many of the first i tokens do */
+    const char *macros[MAX_HOT_MACROS]; /* nr_macros names of macros with such a token */
+    unsigned nr_macros;
 };
 
 static bool is_hot(const struct tok *t)
@@ -23,21 +25,22 @@ static bool is_hot(const struct tok *t)
                                                            str_starts(t->text, "cudaHostAlloc")));
 }
 
-/* The token launches or allocates, or names a function that does, or a macro with such a token. */
-static bool leads_there(const struct interp *ip, const struct tok *t, unsigned depth)
+static bool is_hot_macro(const struct functions *f, const char *name)
+{
+    for (unsigned m = 0; m < f->nr_macros; m++)
+        if (strcmp(f->macros[m], name) == 0)
+            return true;
+    return false;
+}
+
+/* The token launches or allocates, or names a function or a macro that does. */
+static bool leads_there(const struct interp *ip, const struct tok *t)
 {
     const struct toks *toks = ip->resolver->toks;
     const unsigned named = t->kind == TOK_NAME ? toks_name(toks, t->text, 0) : toks->nr;
 
-    if (is_hot(t) || (named < toks->nr && ip->functions->leads[named]))
-        return true;
-    const struct macro *macro =
-        t->kind == TOK_NAME && depth ? resolver_macro(ip->resolver, t->text) : NULL;
-
-    for (unsigned i = 0; macro && i < macro->toks.nr; i++)
-        if (leads_there(ip, &macro->toks.tok[i], depth - 1))
-            return true;
-    return false;
+    return is_hot(t) || (named < toks->nr && ip->functions->leads[named]) ||
+           (t->kind == TOK_NAME && is_hot_macro(ip->functions, t->text));
 }
 
 /* All tokens of that name lead there. False: they did before. */
@@ -53,6 +56,23 @@ static bool mark(struct interp *ip, const char *name)
     return true;
 }
 
+/* The macro leads there, by what it holds. False: it does not, or did before. */
+static bool mark_macro(struct interp *ip, const struct macro *macro)
+{
+    struct functions *f = ip->functions;
+    unsigned i = 0;
+
+    if (f->nr_macros == MAX_HOT_MACROS || is_hot_macro(f, macro->name))
+        return false;
+    while (i < macro->toks.nr && !leads_there(ip, &macro->toks.tok[i]))
+        i++;
+    if (i == macro->toks.nr)
+        return false;
+    f->macros[f->nr_macros++] = macro->name;
+    mark(ip, macro->name);
+    return true;
+}
+
 /* Finds what launches or allocates, and what calls that, round by round. */
 static void find_hot(struct interp *ip, struct functions *f)
 {
@@ -65,13 +85,8 @@ static void find_hot(struct interp *ip, struct functions *f)
         f->leads[i] = is_hot(&toks->tok[i]);
     for (unsigned round = 0; more && round < MAX_ROUNDS; round++) {
         more = false;
-        for (unsigned m = 0; m < ip->resolver->nr_macros; m++) {
-            const struct macro *macro = &ip->resolver->macros[m];
-
-            for (unsigned i = 0; i < macro->toks.nr; i++)
-                if (leads_there(ip, &macro->toks.tok[i], MAX_MACROS))
-                    more = mark(ip, macro->name) || more;
-        }
+        for (unsigned m = 0; m < ip->resolver->nr_macros; m++)
+            more = mark_macro(ip, &ip->resolver->macros[m]) || more;
         for (unsigned i = 0; i < toks->nr; i++)
             f->hot[i + 1] = f->hot[i] + f->leads[i];
         for (unsigned i = 0; i < f->nr; i++) {
@@ -99,7 +114,7 @@ bool interp_launches_in(struct interp *ip, const struct toks *toks, unsigned fro
     if (toks == ip->resolver->toks)
         return f->hot[to < toks->nr ? to : toks->nr] > f->hot[from];
     for (unsigned i = from; i < to; i++)
-        if (leads_there(ip, &toks->tok[i], 0))
+        if (leads_there(ip, &toks->tok[i]))
             return true;
     return false;
 }
