@@ -224,7 +224,7 @@ struct interp_value interp_call(struct interp *ip, const struct decl *fn,
             interp_walk_call(ip, fn->name, args, nr_args);
             return (struct interp_value){0};
         }
-    if (ip->depth > INTERP_MAX_DEPTH || !toks->tok[fn->body].match)
+    if (ip->asking || ip->depth > INTERP_MAX_DEPTH || !toks->tok[fn->body].match)
         return (struct interp_value){0};
     if (bounded && !ip->walk && ip->limit > ip->steps + ip->patience)
         ip->limit = ip->steps + ip->patience;

@@ -149,7 +149,7 @@ struct interp {
     unsigned nested;       /* how many structs are having their fields read */
     unsigned depth;        /* how deep calls, macros and statements are nested */
     unsigned assumed;      /* see struct interp_launch */
-    unsigned asking;       /* > 0: numbers get no new names */
+    unsigned asking;       /* > 0: numbers get no new names, nothing is called or launched */
     unsigned launching;    /* > 0: what a launch passes is being read */
     unsigned at;           /* the token of the file that is being carried out */
     unsigned last;         /* the first token of the last statement */

@@ -118,6 +118,8 @@ static struct interp_value on_integers(const char *op, int64_t a, int64_t b)
 
 static struct interp_value on_reals(const char *op, double a, double b, const struct type *type)
 {
+    if (isnan(a) || isnan(b))
+        return (struct interp_value){0};
     if (compares(op))
         return compared(op, (a > b) - (a < b));
     if (!strchr("+-*/", op[0]) || (op[0] == '/' && b == 0))

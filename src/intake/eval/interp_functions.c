@@ -12,8 +12,8 @@ enum { MAX_HOT_MACROS = 256, MAX_ROUNDS = 8 };
 struct functions {
     const struct decl *fn;
     unsigned nr;
-    bool *leads;   /* by token: it launches or allocates, or names what does */
-    unsigned *hot; /* hot[i]: how many of the first i tokens do */
+    bool *leads;                        /* by token: it launches or allocates, or names what does */
+    unsigned *hot;                      /* hot[i]: how many of the first i tokens do */
     const char *macros[MAX_HOT_MACROS]; /* nr_macros names of macros with such a token */
     unsigned nr_macros;
 };

@@ -122,6 +122,8 @@ void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned
     if (close >= to || !toks_is(toks, close + 1, "(") || !toks->tok[close + 1].match)
         return;
     *past = toks->tok[close + 1].match + 1;
+    if (ip->asking)
+        return;
     if (ip->walk) { /* of device code: whatever its kernel does */
         const unsigned nr = toks_list(toks, close + 1, parts, LAUNCH_MAX_ARGS);
 

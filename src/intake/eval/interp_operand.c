@@ -244,6 +244,8 @@ static struct interp_operand call(
     const struct type *type;
 
     r->i = r->toks->tok[open].match + 1;
+    if (ip->asking)
+        return (struct interp_operand){0};
     if (macro && macro->is_function)
         return interp_macro_call(ip, macro, args, nr);
     if (variable && variable->v.kind == VALUE_RANGE) { /* a distribution */
