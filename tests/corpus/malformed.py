@@ -32,6 +32,8 @@ def files(folder):
     for name, words in (("elses", b"if (x) ; else "), ("dos", b"do if (x) ")):
         yield name, KERNEL + b"int main() {" + words * 100000 + b"k<<<1, 64>>>(0); }", None
     yield "angles", KERNEL + b"int main() { " + b"a<" * 100000 + b"k<<<1, 64>>>(0); }", None
+    yield "host_asm", KERNEL + b'#define PUT(p) asm volatile("st.global.f32 [%0], %1;" :: "l"(p), "f"(1.0f) : "memory")\n' \
+        b"int main() { float *d; cudaMalloc(&d, 256); PUT(d); k<<<1, 64>>>(d); }", None
     yield "recursion", KERNEL + b"int f(int n) { return f(n + 1); } int main() { k<<<f(0), 64>>>(0); }", None
     yield "macros", b"#define A B\n#define B A\n#define C(x) C(x) C(x)\n" + KERNEL + \
         b"int main() { int n = A; C(n); k<<<A, 64>>>(0); }", None

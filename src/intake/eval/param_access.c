@@ -145,6 +145,8 @@ void interp_walk_asm(struct interp *ip, const struct toks *toks, unsigned from, 
     struct interp_walk *w = ip->walk;
     bool loads = false, stores = false;
 
+    if (!w) /* host code */
+        return;
     for (unsigned i = from; i < to; i++) {
         const char *text = toks->tok[i].kind == TOK_STRING ? toks->tok[i].text : "";
 
@@ -157,7 +159,8 @@ void interp_walk_asm(struct interp *ip, const struct toks *toks, unsigned from, 
     for (unsigned i = from; i + 1 < to; i++) {
         const char *constraint = toks->tok[i].text;
 
-        if (toks->tok[i].kind != TOK_STRING || !toks_is(toks, i + 1, "("))
+        if (toks->tok[i].kind != TOK_STRING || !toks_is(toks, i + 1, "(") ||
+            !toks->tok[i + 1].match)
             continue;
         const struct interp_operand o =
             interp_operand(ip, (struct tok_range){toks, i + 2, toks->tok[i + 1].match});
