@@ -189,21 +189,29 @@ static bool has_load_inside(const struct node *root, const struct node *self)
 
 /* --- windows, of which k runs in memory --- */
 
-/* Whether 16 bytes along k are in one row of memory wherever the window is, under one condition, at
- * an address that loads nothing. */
-static bool has_pieces(const struct tile_copies *t, const struct contraction_operand *o)
+/* Whether nothing is loaded to find the address of an element and the condition under which it is
+ * read, and the condition is the same for all elements along `along`. */
+static bool is_placed_alike(
+    const struct tile_copies *t, const struct contraction_operand *o, unsigned along)
 {
     const struct contraction *c = t->c;
     struct node *load = product_load(o->node), *cond = cond_of(t, o), *vars[64];
     struct code_needs needs = {.roots = {load, cond}, .nr = cond ? 2 : 1};
-    if (is_wide(t, o) || !o->k_runs || t->bytes == 4 || has_load_inside(load, load) ||
-        (cond && ((deps_of(&c->deps, cond) & ALONG_K) || has_load_inside(cond, NULL))))
+    if (has_load_inside(load, load) ||
+        (cond && ((deps_of(&c->deps, cond) & along) || has_load_inside(cond, NULL))))
         return false;
     const unsigned nr = code_find_needs(c, &needs, vars, 64);
     for (unsigned i = 0; i < nr; i++)
         if (vars[i]->init && has_load_inside(vars[i]->init, NULL))
             return false;
     return true;
+}
+
+/* Whether 16 bytes along k are in one row of memory wherever the window is, under one condition, at
+ * an address that loads nothing. */
+static bool has_pieces(const struct tile_copies *t, const struct contraction_operand *o)
+{
+    return !is_wide(t, o) && o->k_runs && t->bytes != 4 && is_placed_alike(t, o, ALONG_K);
 }
 
 /* A thread's pieces of an operand's tile, and how many all threads have. */
@@ -419,19 +427,9 @@ static void write_copies(
 static bool is_steady(
     const struct tile_copies *t, const struct contraction_operand *o, const char **step)
 {
-    const struct contraction *c = t->c;
-    struct node *load = product_load(o->node), *cond = cond_of(t, o), *vars[64];
-    struct code_needs needs = {.roots = {load, cond}, .nr = cond ? 2 : 1};
-    const unsigned along = tile_by_k(o) ? o->axis : ALONG_K;
     *step = find_step(t, o);
-    if (t->bytes != 4 || is_wide(t, o) || has_load_inside(load, load) || !*step ||
-        (cond && ((deps_of(&c->deps, cond) & along) || has_load_inside(cond, NULL))))
-        return false;
-    const unsigned nr = code_find_needs(c, &needs, vars, 64);
-    for (unsigned i = 0; i < nr; i++)
-        if (vars[i]->init && has_load_inside(vars[i]->init, NULL))
-            return false;
-    return true;
+    return t->bytes == 4 && !is_wide(t, o) && *step &&
+           is_placed_alike(t, o, tile_by_k(o) ? o->axis : ALONG_K);
 }
 
 static const char *step_of(const struct tile_copies *t, const struct contraction_operand *o)

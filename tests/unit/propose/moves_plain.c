@@ -153,25 +153,29 @@ static void test_pointer_to_image(void **state)
     end(b);
 }
 
+/* The head of a product of `parts` pairs of matrices, an output a thread of two indices. */
+#define RAGGED(parts)                                                                              \
+    "#pragma keet size   M = 70, N = 130, K = 40\n"                                                \
+    "#pragma keet in     A : f32" parts "[M][K] = uniform(-1, 1)\n"                                \
+    "#pragma keet in     B : f32" parts "[K][N] = uniform(-1, 1)\n"                                \
+    "#pragma keet out    C : f32[M][N]\n"                                                          \
+    "#pragma keet launch f<<<dim3(ceil_div(N, 32), ceil_div(M, 8)), dim3(32, 8)>>>(A, B, C, M, "   \
+    "N, K)\n"                                                                                      \
+    "__global__ void f(const float *A, const float *B, float *C, int m, int n, int k)\n{\n"        \
+    "    int col = blockIdx.x * blockDim.x + threadIdx.x;\n"                                       \
+    "    int row = blockIdx.y * blockDim.y + threadIdx.y;\n"                                       \
+    "    if (row >= m || col >= n)\n        return;\n"
+
 /* Two indices, and a round that ends early. */
 static void test_early_rounds(void **state)
 {
-    static const char source[] =
-        "#pragma keet size   M = 70, N = 130, K = 40\n"
-        "#pragma keet in     A : f32[4][M][K] = uniform(-1, 1)\n"
-        "#pragma keet in     B : f32[4][K][N] = uniform(-1, 1)\n"
-        "#pragma keet out    C : f32[M][N]\n"
-        "#pragma keet launch f<<<dim3(ceil_div(N, 32), ceil_div(M, 8)), dim3(32, 8)>>>(A, B, C, M, "
-        "N, K)\n"
-        "__global__ void f(const float *A, const float *B, float *C, int m, int n, int k)\n{\n"
-        "    int col = blockIdx.x * blockDim.x + threadIdx.x;\n"
-        "    int row = blockIdx.y * blockDim.y + threadIdx.y;\n"
-        "    if (row >= m || col >= n)\n        return;\n    float sum = 0;\n"
-        "    for (int p = 0; p < 4; p++) {\n"
-        "        if (row % 4 < p) {\n            continue;\n        }\n"
-        "        for (int e = 0; e < k; e++)\n"
-        "            sum += A[(p * m + row) * k + e] * B[(p * k + e) * n + col];\n    }\n"
-        "    C[row * n + col] = sum;\n}\n";
+    static const char source[] = RAGGED(
+        "[4]") "    float sum = 0;\n"
+               "    for (int p = 0; p < 4; p++) {\n"
+               "        if (row % 4 < p) {\n            continue;\n        }\n"
+               "        for (int e = 0; e < k; e++)\n"
+               "            sum += A[(p * m + row) * k + e] * B[(p * k + e) * n + col];\n    }\n"
+               "    C[row * n + col] = sum;\n}\n";
     struct bench *b = begin_judged(source);
     (void)state;
     step(b, ACTION_REGISTER_TILE, 0);
@@ -183,20 +187,10 @@ static void test_early_rounds(void **state)
 static void test_triangle(void **state)
 {
     static const char source[] =
-        "#pragma keet size   M = 70, N = 130, K = 40\n"
-        "#pragma keet in     A : f32[M][K] = uniform(-1, 1)\n"
-        "#pragma keet in     B : f32[K][N] = uniform(-1, 1)\n"
-        "#pragma keet out    C : f32[M][N]\n"
-        "#pragma keet launch f<<<dim3(ceil_div(N, 32), ceil_div(M, 8)), dim3(32, 8)>>>(A, B, C, M, "
-        "N, K)\n"
-        "__global__ void f(const float *A, const float *B, float *C, int m, int n, int k)\n{\n"
-        "    int col = blockIdx.x * blockDim.x + threadIdx.x;\n"
-        "    int row = blockIdx.y * blockDim.y + threadIdx.y;\n"
-        "    if (row >= m || col >= n)\n        return;\n"
-        "    const int half = row / 2;\n    float sum = 0;\n"
-        "    for (int e = 0; e < k; e++) {\n        if (e > half || e == col)\n"
-        "            continue;\n        sum += A[row * k + e] * B[e * n + col];\n    }\n"
-        "    C[row * n + col] = sum;\n}\n";
+        RAGGED("") "    const int half = row / 2;\n    float sum = 0;\n"
+                   "    for (int e = 0; e < k; e++) {\n        if (e > half || e == col)\n"
+                   "            continue;\n        sum += A[row * k + e] * B[e * n + col];\n    }\n"
+                   "    C[row * n + col] = sum;\n}\n";
     struct bench *b = begin_judged(source);
     (void)state;
     step(b, ACTION_REGISTER_TILE, 0);
