@@ -25,7 +25,8 @@ static size_t bad_byte(const char *text, size_t bytes)
     return at;
 }
 
-unsigned source_line(const char *text, size_t at)
+/* The number of the line of byte `at`, from 1. */
+static unsigned source_line(const char *text, size_t at)
 {
     unsigned line = 1;
 

@@ -89,8 +89,6 @@ bool source_set_read(struct source_set *set, struct arena *arena, const char *pa
 const struct user_file *source_set_origin(
     const struct source_set *set, unsigned line, unsigned *number);
 
-unsigned source_line(const char *text, size_t at); /* the number of the line of byte `at`, from 1 */
-
 /* Which line of set->text is line `line` of the kernel file, both from 0. SOURCE_SET_NO_LINE: that
  * line is not the user's. */
 unsigned source_set_line(const struct source_set *set, unsigned line);
