@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Sets the policies side by side, run by run:
 
-  policies_table.py FOLDER
+  policies_table.py FOLDER [EVALUATIONS]
 
-FOLDER has TASK-POLICY-SEED.json for each run (bench/suite.sh leaves them in keet-out/suite). Markdown tables: the geometric
+FOLDER has TASK-POLICY-SEED.json for each run (bench/suite.sh leaves them in keet-out/suite). With EVALUATIONS, a run counts up
+to so many: TASK-POLICY-SEED.nodes has the run's nodes, `select number, parent, verdict, coalesce(speedup, ''),
+coalesce(recalled_from, '') from node order by number` of its database; the original and what was recalled are no evaluations.
+No policy looks at the budget, so a longer run begins with the shorter one. Markdown tables: the geometric
 mean of the speedup over the seeds, by task, and mcts against each other policy. A run without a right variant counts as 1. A
 pair is a task and a seed that both have.
 The first p is of the signs of all pairs; the second of the tasks' mean log ratios, whose signs are turned in all ways (at
@@ -20,11 +23,26 @@ import sys
 POLICIES = ("mcts", "greedy", "beam", "evolution", "random")
 
 
-def speedups(folder):
+def best_of_first(path, evaluations):
+    best, left = 1.0, evaluations
+    for line in path.read_text().splitlines():
+        number, _, verdict, speedup, recalled_from = line.split("|")
+        if number == "0" or recalled_from:
+            continue
+        if left == 0:
+            break
+        left -= 1
+        if verdict == "ok" and speedup:
+            best = max(best, float(speedup))
+    return best
+
+
+def speedups(folder, evaluations):
     found = {}
     for path in sorted(folder.glob("*.json")):
         task, policy, seed = path.stem.rsplit("-", 2)
-        found[task, policy, int(seed)] = json.loads(path.read_text())["speedup"] or 1.0
+        found[task, policy, int(seed)] = (best_of_first(path.with_suffix(".nodes"), evaluations) if evaluations
+                                          else json.loads(path.read_text())["speedup"] or 1.0)
     return found
 
 
@@ -48,7 +66,7 @@ def of_turned_signs(means):
 
 
 def main():
-    found = speedups(pathlib.Path(sys.argv[1]))
+    found = speedups(pathlib.Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
     tasks = sorted({task for task, _, _ in found})
     print("| task | seeds | " + " | ".join(POLICIES) + " |\n|---|--:|" + "--:|" * len(POLICIES))
     for task in tasks:
