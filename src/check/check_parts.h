@@ -80,6 +80,11 @@ bool original_reference(struct checker *k, unsigned shape, const struct input_se
     struct reference *r, bool *kept, struct device_result *result, struct err *err);
 void reference_finish(struct reference *r);
 
+/* Puts the values of `expect` files in place of the original's outputs at these sizes. False: the
+ * original does not agree with them, or a file cannot be read. folder: the case's, or NULL. */
+bool original_hold_to_files(struct checker *k, const struct env *sizes, const char *folder,
+    struct host_arrays *outputs, struct err *err);
+
 /* One run of the original; the caller owns the outputs. */
 bool original_run(struct checker *k, unsigned shape, const struct input_set *set, bool sanitize,
     struct host_arrays *outputs, struct device_result *result, struct err *err);

@@ -39,6 +39,7 @@ struct timed {
     double at[NR_STRETCHES];
     unsigned step;      /* every so many of the stretches run */
     bool done_by_shape; /* one of the checked sizes is the timed one */
+    bool held;          /* `outputs` are those of the task's files */
 };
 
 void timed_destroy(struct timed *t)
@@ -166,6 +167,29 @@ static bool next_sample(const struct checker *k, struct timed *t)
     return more;
 }
 
+/* The task's files, where it has any for outputs, are what a candidate is compared with. Such files
+ * belong to inputs from files. */
+static void hold_to_files(struct checker *k)
+{
+    struct timed *t = k->timed;
+    bool expects = false;
+    struct err why;
+
+    for (unsigned i = 0; i < k->task->nr_arrays; i++) {
+        const struct task_array *array = &k->task->arrays[i];
+
+        expects = expects || array->expect_path;
+        if (array->role != ROLE_OUT && array->gen.kind != GEN_FILE &&
+            array->gen.kind != GEN_CONSTANT && array->gen.kind != GEN_IOTA)
+            return;
+    }
+    if (!expects)
+        return;
+    t->held = original_hold_to_files(k, &k->task->timed.sizes, NULL, &t->outputs, &why);
+    if (!t->held)
+        t->why_not = arena_strdup(t->arena, why.text);
+}
+
 /* Runs the original whole, or where that takes too long a sample of its blocks. */
 static bool run_original(struct checker *k, struct err *err)
 {
@@ -191,6 +215,8 @@ static bool run_original(struct checker *k, struct err *err)
     if (ok && result.verdict != VERDICT_OK)
         t->why_not = arena_printf(t->arena, "the original does not run there (%s: %.200s)",
             verdict_name(result.verdict), result.text);
+    else if (ok && t->stretch <= 0)
+        hold_to_files(k);
     arena_destroy(arena);
     return ok;
 }
@@ -350,8 +376,8 @@ static bool judge(struct checker *k, struct candidate *c, bool sampled, const ch
                 "run of the original takes too long",
                 errors->nr, all, said));
     else
-        add_note(c, arena_printf(c->arena, "all %" PRIu64 " outputs at %s compared%s", errors->nr,
-                        said, when));
+        add_note(c, arena_printf(c->arena, "all %" PRIu64 " outputs at %s compared%s%s", errors->nr,
+                        said, k->timed->held ? " with the task's files" : "", when));
     free(errors);
     return ok;
 }

@@ -786,6 +786,49 @@ static void test_files(void **state)
     rmdir(folder);
 }
 
+/* Files that are too large for each check: what leads is held to them. */
+static void test_large_files(void **state)
+{
+    static const char text[] = "#pragma keet size   M = 600, N = 600\n"
+                               "#pragma keet in     X : f32[M][N] = file(\"x.npy\")\n"
+                               "#pragma keet out    Y : f32[M][N]\n"
+                               "#pragma keet expect Y = file(\"y.npy\")\n"
+                               "#pragma keet launch right<<<M, 32>>>(X, Y, M, N)\n"
+                               "__global__ void right() {}\n";
+    const uint64_t nr = UINT64_C(600) * 600;
+    struct bench *b = *state;
+    char folder[] = "/tmp/keet-check-XXXXXX";
+    float *data = arena_array(b->arena, nr, sizeof(*data));
+    struct err err = {.text = ""};
+
+    assert_non_null(mkdtemp(folder));
+    assert_true(task_parse(
+        &b->task, b->arena, arena_printf(b->arena, "%s/k.cu", folder), text, strlen(text), &err));
+    for (uint64_t i = 0; i < nr; i++)
+        data[i] = (float)i;
+    write_npy(b->arena, folder, "x.npy", data, nr);
+    for (uint64_t i = 0; i < nr; i++)
+        data[i] = 2 * data[i] + 1;
+    data[nr - 2] += 0.5f; /* as a sum in another order rounds */
+    write_npy(b->arena, folder, "y.npy", data, nr);
+    assert_non_null(strstr(check(b, "right")->check.note, "NOT HELD TO THE TASK'S FILES, which"));
+    assert_int_equal(timed_verdict(b, "right",
+                         "all 360000 outputs at the timed size compared with the task's files"),
+        VERDICT_OK);
+    checker_destroy(b->checker);
+    b->checker = NULL;
+    data[nr - 2] += 1000;
+    write_npy(b->arena, folder, "y.npy", data, nr);
+    assert_int_equal(
+        timed_verdict(b, "right",
+            "the original does not compute what `expect` says: Y[599][598] = 719997, expected "
+            "720997.5"),
+        VERDICT_OK);
+    unlink(arena_printf(b->arena, "%s/x.npy", folder));
+    unlink(arena_printf(b->arena, "%s/y.npy", folder));
+    rmdir(folder);
+}
+
 static void test_tolerance(void **state)
 {
     struct task task = {.has_tolerance = true, .tolerance = {1e-5, -1}};
@@ -985,6 +1028,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_shapes_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shapes_degenerate, setup, teardown),
         cmocka_unit_test_setup_teardown(test_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_large_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tolerance, setup, teardown),
         cmocka_unit_test_setup_teardown(test_compare_wide_integers, setup, teardown),
         cmocka_unit_test_setup_teardown(test_compare_structs, setup, teardown),
