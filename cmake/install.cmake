@@ -33,7 +33,7 @@ install(CODE "
     endif()")
 
 # The software driver and runtime, and the names under which other programs look for them.
-install(TARGETS keet-cuda keet-cudart keet-cudart12 LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/keet-opt)
+install(TARGETS keet-cuda keet-cudart keet-cudart12 keet-inject LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/keet-opt)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/swdriver DESTINATION ${CMAKE_INSTALL_LIBDIR}/keet-opt
     USE_SOURCE_PERMISSIONS)
 

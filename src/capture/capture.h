@@ -1,5 +1,6 @@
-/* What a program launches, recorded by the software driver (swdriver/sw_record.h) while the program
- * runs: run it, read what was recorded, save contents as .npy, and make tasks of launches.
+/* What a program launches, recorded while the program runs (record/record.h), on the software
+ * driver or on a GPU: run it, read what was recorded, save contents as .npy, and make tasks of
+ * launches.
  *
  *     capture_check_program(argv[0], &err) && capture_run(&how, &end, &err) &&
  *         capture_read(&c, arena, how.folder, &err) && capture_save(&c, arena, &err)
@@ -29,8 +30,10 @@ struct capture_how {
     uint64_t bytes; /* contents are kept until so many bytes are written; 0: the driver's default */
     double cpu_s;   /* processor time after which the program is stopped; 0: none */
     bool dry;       /* kernels do nothing */
-    bool quiet;     /* the program's stdout goes to stderr */
-    const char *place;        /* the folder that the program runs in; NULL: ours */
+    const char *cupti; /* CUPTI's library: the program runs on the GPU; NULL: on the software driver
+                        */
+    bool quiet;        /* the program's stdout goes to stderr */
+    const char *place; /* the folder that the program runs in; NULL: ours */
     const char *output;       /* the file that its stdout goes to; NULL: ours, or as `quiet` says */
     const volatile int *stop; /* set by a signal handler: the program is ended; NULL: never */
     void (*progress)(double seconds, void *data); /* about once a second; NULL: none */

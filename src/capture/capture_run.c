@@ -51,14 +51,29 @@ static void set_number(const char *variable, uint64_t number)
     setenv(variable, text, 1);
 }
 
+/* NVIDIA's driver loads the library that this variable names ("CUPTI, User's Guide", injection). */
+static void inject(const char *driver, const char *cupti)
+{
+    struct str path = {0};
+
+    str_addf(&path, "%s/../libkeet-inject.so", driver);
+    setenv("CUDA_INJECTION64_PATH", str_text(&path), 1);
+    setenv("KEET_CUPTI", cupti, 1);
+    str_finish(&path);
+}
+
 static void set_environment(const struct capture_how *how, const char *driver)
 {
     const char *paths = getenv("LD_LIBRARY_PATH");
     struct str all = {0};
 
-    str_addf(&all, "%s%s%s", driver, paths != NULL ? ":" : "", paths != NULL ? paths : "");
-    setenv("LD_LIBRARY_PATH", str_text(&all), 1);
-    str_finish(&all);
+    if (how->cupti != NULL) {
+        inject(driver, how->cupti);
+    } else {
+        str_addf(&all, "%s%s%s", driver, paths != NULL ? ":" : "", paths != NULL ? paths : "");
+        setenv("LD_LIBRARY_PATH", str_text(&all), 1);
+        str_finish(&all);
+    }
     setenv("KEET_CAPTURE", how->folder, 1);
     set_number("KEET_CAPTURE_LAUNCHES", how->nr_each > 0 ? how->nr_each : 1);
     set_number("KEET_CAPTURE_SKIP", how->nr_skipped);

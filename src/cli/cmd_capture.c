@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "capture/capture.h"
 #include "cli/capture_tasks.h"
+#include "nv/cupti.h"
 #include "report/json_text.h"
 
 #include <jansson.h>
@@ -22,6 +23,7 @@ struct capturing {
     const char *source; /* NULL: none was named */
     const char *const *argv;
     const char *folder;
+    const char *cupti; /* of a capture on a GPU; NULL: on the software driver */
     struct capture all;
     struct capture_end end;
     struct capture_task *tasks; /* of all.launches */
@@ -43,6 +45,26 @@ static bool read_words(struct capturing *k, struct err *err)
     k->folder = o->output_path != NULL
                     ? o->output_path
                     : arena_printf(k->arena, "%s.capture", file_name(k->argv[0]));
+    return true;
+}
+
+/* On a GPU, the program runs as it is: CUPTI sees its launches. */
+static bool find_device(struct capturing *k, struct err *err)
+{
+    const char *device = k->options->device;
+    struct cupti *cupti;
+
+    if (device == NULL || strcmp(device, "auto") == 0 || strcmp(device, "emu") == 0)
+        return capture_check_program(k->argv[0], err);
+    if (strcmp(device, "gpu") != 0)
+        return err_set(err, "a program is captured with --device emu or gpu, not %s", device);
+    if (k->options->capture.dry)
+        return err_set(err, "--dry is for the software driver: on a GPU all kernels run");
+    cupti = cupti_open(err);
+    if (cupti == NULL)
+        return false;
+    k->cupti = arena_strdup(k->arena, cupti_path(cupti));
+    cupti_close(cupti);
     return true;
 }
 
@@ -77,6 +99,7 @@ static bool run(struct capturing *k, struct err *err)
         .bytes = (uint64_t)c->limit_mib << 20,
         .cpu_s = c->time_s,
         .dry = c->dry,
+        .cupti = k->cupti,
         .quiet = k->options->json,
         .progress = shown ? progress : NULL,
         .data = k,
@@ -142,10 +165,12 @@ static void show_kernels(const struct capturing *k)
             printf("%7.1f%% %12s %14s %10llu  %s\n",
                 c->time_ns > 0 ? 100 * one->time_ns / c->time_ns : 0,
                 time_text(k->arena, one->time_ns),
-                time_text(k->arena, one->time_ns - one->floor_ns),
+                one->floor_ns > 0 ? time_text(k->arena, one->time_ns - one->floor_ns) : "-",
                 (unsigned long long)one->nr_launches, one->name);
     }
-    if (!c->dry)
+    if (k->cupti != NULL)
+        puts("\nTimes are measured, by CUPTI's activity records.");
+    else if (!c->dry)
         puts("\nTimes are modelled. What could be saved is the time above that of touching each "
              "byte "
              "once\nand of the operations at the chip's best rate.");
@@ -268,9 +293,10 @@ static void print_json(const struct capturing *k)
     }
     for (unsigned i = 0; i < k->all.nr_launches; i++)
         json_array_append_new(launches, launch_json(&k->all.launches[i], &k->tasks[i]));
-    all = json_pack("{sssbsisisbsfsoso}", "folder", k->folder, "dry", k->all.dry, "status",
-        k->end.status, "signal", k->end.signal, "stopped", k->end.stopped, "time_ns",
-        k->all.time_ns, "kernels", kernels, "launches", launches);
+    all = json_pack("{sssssbsisisbsfsoso}", "folder", k->folder, "device",
+        k->cupti != NULL ? "gpu" : "emu", "dry", k->all.dry, "status", k->end.status, "signal",
+        k->end.signal, "stopped", k->end.stopped, "time_ns", k->all.time_ns, "kernels", kernels,
+        "launches", launches);
     json_add(&text, all, JSON_INDENT(1)); /* takes over `all` */
     puts(str_text(&text));
     str_finish(&text);
@@ -300,7 +326,7 @@ static void show(const struct capturing *k)
 bool cmd_capture(const struct options *o, int *status, struct err *err)
 {
     struct capturing k = {.options = o, .arena = arena_create()};
-    bool ok = read_words(&k, err) && capture_check_program(k.argv[0], err) && run(&k, err) &&
+    bool ok = read_words(&k, err) && find_device(&k, err) && run(&k, err) &&
               capture_read(&k.all, k.arena, k.folder, err);
 
     if (ok && k.all.nr_kernels == 0)

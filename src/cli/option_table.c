@@ -177,7 +177,7 @@ const struct option_row option_table[] = {
     {"show-prompt", 0, NULL, V(OPTIMIZE), SECTION_MODEL, SET(show_prompt),
         .help = "print what would be sent first; send nothing, need no key"},
 
-    {"device", 0, "NAME", USES_DEVICE, SECTION_DEVICE, TEXT(device), .common = true,
+    {"device", 0, "NAME", USES_DEVICE | V(CAPTURE), SECTION_DEVICE, TEXT(device), .common = true,
         .words = "auto gpu emu emu:h100 emu:h200 emu:a100 emu:l40s emu:rtx4090 emu:b200",
         .help = "auto (default), gpu, gpu:N, emu, emu:CHIP (h100, h200, a100, l40s, rtx4090, "
                 "b200), emu:FILE of a chip"},

@@ -171,6 +171,29 @@ static void read_kernels(struct cubin_reader *r)
     free(kernels);
 }
 
+/* A variable is an object in one of the sections for them. */
+static void read_variables(struct cubin_reader *r)
+{
+    struct cubin_variable *variables = NULL;
+    size_t cap = 0;
+    struct elf_symbol s;
+
+    for (uint64_t i = 0; read_symbol(r, i, &s); i++) {
+        const char *section = s.section < r->nr_sections ? r->sections[s.section].name : "";
+        const bool constant = strcmp(section, ".nv.constant3") == 0;
+
+        if (ELF64_ST_TYPE(s.info) != STT_OBJECT || s.name == NULL || s.bytes == 0 ||
+            !(constant || strncmp(section, ".nv.global", 10) == 0))
+            continue;
+        variables = grow(variables, &cap, r->cubin->nr_variables + 1, sizeof(*variables));
+        variables[r->cubin->nr_variables++] = (struct cubin_variable){s.name, s.bytes, constant};
+    }
+    r->cubin->variables = arena_array(r->arena, r->cubin->nr_variables, sizeof(*variables));
+    if (r->cubin->nr_variables > 0)
+        memcpy(r->cubin->variables, variables, r->cubin->nr_variables * sizeof(*variables));
+    free(variables);
+}
+
 /* The kernel whose code a section holds, NULL when none does. */
 static struct cubin_kernel *kernel_in(const struct cubin_reader *r, uint32_t section)
 {
@@ -360,6 +383,7 @@ bool cubin_read(
     ok = read_header(&r, why) && read_sections(&r, why);
     if (ok) {
         read_kernels(&r);
+        read_variables(&r);
         read_facts(&r);
         read_lines(&r);
     }

@@ -37,10 +37,17 @@ struct cubin_kernel {
     unsigned nr_rows;
 };
 
+struct cubin_variable {
+    const char *name; /* the symbol of a __device__ or __constant__ variable */
+    uint64_t bytes;
+    bool constant;
+};
+
 struct cubin {
     unsigned arch; /* 90 */
     struct cubin_kernel *kernels;
-    unsigned nr_kernels;
+    struct cubin_variable *variables;
+    unsigned nr_kernels, nr_variables;
 };
 
 /* False: the bytes are no cubin, or a broken one; *why names the fault (static text). */

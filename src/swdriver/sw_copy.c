@@ -20,7 +20,7 @@ static bool side_of(CUcontext ctx, struct box_side *side, CUmemorytype type, con
 
     *side = (struct box_side){.pitch = pitch, .slice = pitch * height};
     if (type == CU_MEMORYTYPE_UNIFIED) {
-        type = sw_find(ctx, device) != NULL ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+        type = sw_is_ours(ctx, device) ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
         host = (const void *)(uintptr_t)device;
     }
     if (type == CU_MEMORYTYPE_ARRAY) {

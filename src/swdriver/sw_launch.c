@@ -194,17 +194,17 @@ CUresult sw_run_launch(CUcontext ctx, const struct sw_op *op)
     struct emu_launch launch = launch_of(op);
     struct arena *arena = arena_create();
     struct emu_result ran = {0};
-    struct sw_shot *shot = sw_recording() ? sw_record_begin(ctx, op) : NULL;
+    struct record_shot *shot = record_on() ? sw_record_begin(ctx, op) : NULL;
     const struct sw_time *time = NULL;
     struct err err;
     bool ok;
 
-    if (sw_record_is_dry()) {
+    if (record_is_dry()) {
         sw_record_end(ctx, op, shot, NULL, NULL);
         arena_destroy(arena);
         return CUDA_SUCCESS;
     }
-    if (ctx->timed || on_kernel != NULL || sw_recording()) {
+    if (ctx->timed || on_kernel != NULL || record_on()) {
         const double start_ns = ctx->now_ns + sw_chip()->launch_overhead_ns;
 
         time = time_of(ctx, op);
@@ -215,7 +215,7 @@ CUresult sw_run_launch(CUcontext ctx, const struct sw_op *op)
     ok = emu_launch(ctx->emu, op->function->module->module, &launch, arena, &ran, &err);
     if (ok && ran.printed)
         fputs(ran.printed, stdout);
-    if (sw_recording())
+    if (record_on())
         sw_record_end(ctx, op, shot, time, ran.verdict != VERDICT_OK ? ran.text : NULL);
     arena_destroy(arena);
     if (!ok)

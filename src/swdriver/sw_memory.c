@@ -69,8 +69,8 @@ static CUresult allocate(CUcontext ctx, CUdeviceptr *address, size_t bytes)
         return CUDA_ERROR_INVALID_VALUE;
     if (bytes > sw_bytes_free(ctx) / 8 * 7)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    *address = sw_record_is_dry() ? emu_alloc_host(ctx->emu, bytes, "an allocation", &err)
-                                  : emu_alloc(ctx->emu, bytes, "an allocation", &err);
+    *address = record_is_dry() ? emu_alloc_host(ctx->emu, bytes, "an allocation", &err)
+                               : emu_alloc(ctx->emu, bytes, "an allocation", &err);
     if (*address == 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
     sw_note(ctx, &(struct sw_alloc){*address, bytes, SW_DEVICE, 0});
@@ -189,13 +189,13 @@ CUresult CUDAAPI cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes)
     return cuMemcpyDtoDAsync(to, from, bytes, NULL);
 }
 
-/* An address tells where it belongs: an address in no allocation is the host's. */
+/* An address tells where it belongs. */
 CUresult CUDAAPI cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
     CUcontext ctx;
     const CUresult code = sw_begin(&ctx);
-    const bool to_device = code == CUDA_SUCCESS && sw_find(ctx, to) != NULL;
-    const bool from_device = code == CUDA_SUCCESS && sw_find(ctx, from) != NULL;
+    const bool to_device = code == CUDA_SUCCESS && sw_is_ours(ctx, to);
+    const bool from_device = code == CUDA_SUCCESS && sw_is_ours(ctx, from);
 
     sw_end(code);
     if (code != CUDA_SUCCESS)

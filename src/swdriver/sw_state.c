@@ -444,3 +444,16 @@ const struct sw_alloc *sw_find(CUcontext ctx, uint64_t address)
             return &ctx->allocs[i];
     return NULL;
 }
+
+bool sw_is_ours(CUcontext ctx, uint64_t address)
+{
+    struct emu_global global;
+
+    if (sw_find(ctx, address) != NULL)
+        return true;
+    for (CUmodule m = ctx->modules; m != NULL; m = m->next)
+        for (unsigned i = 0; emu_global(m->module, i, &global); i++)
+            if (address - global.address < global.bytes)
+                return true;
+    return false;
+}

@@ -194,6 +194,8 @@ CUcontext sw_current(void);
 /* Is the handle one of the context's? NULL, legacy and per-thread streams give the null stream. */
 CUstream sw_stream(CUcontext ctx, CUstream stream);              /* NULL when it is not */
 const struct sw_alloc *sw_find(CUcontext ctx, uint64_t address); /* the allocation it is in */
+/* In an allocation, or in a variable of a module? What is in neither is the host's. */
+bool sw_is_ours(CUcontext ctx, uint64_t address);
 
 /* Notes an allocation, and forgets the one that begins at the address: false when none does. */
 void sw_note(CUcontext ctx, const struct sw_alloc *alloc);

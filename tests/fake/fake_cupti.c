@@ -538,6 +538,40 @@ CUptiResult CUPTIAPI cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData
     return CUPTI_SUCCESS;
 }
 
+/* ---- callbacks: fake_calls.c has them, where it was preloaded ---- */
+
+static struct CUpti_Subscriber_st {
+    int unused;
+} the_subscriber;
+
+CUptiResult CUPTIAPI cuptiSubscribe(
+    CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback, void *owner)
+{
+    bool (*subscribe)(CUpti_CallbackFunc, void *) = NULL;
+    void *symbol = dlsym(RTLD_DEFAULT, "fake_calls_subscribe");
+
+    state.initialised = true; /* callbacks and activities need no profiler */
+    ENTER();
+    PARAMETER(callback, "no function");
+    memcpy(&subscribe, &symbol, sizeof(symbol));
+    *subscriber = &the_subscriber;
+    return subscribe && subscribe(callback, owner) ? CUPTI_SUCCESS
+                                                   : CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+}
+
+CUptiResult CUPTIAPI cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber,
+    CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+    bool (*call)(CUpti_CallbackDomain, CUpti_CallbackId, bool) = NULL;
+    void *symbol = dlsym(RTLD_DEFAULT, "fake_calls_enable");
+
+    ENTER();
+    PARAMETER(subscriber == &the_subscriber, "no such subscriber");
+    memcpy(&call, &symbol, sizeof(symbol));
+    PARAMETER(call && call(domain, id, enable != 0), "no such callback");
+    return CUPTI_SUCCESS;
+}
+
 /* ---- activity ---- */
 
 CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(

@@ -1,0 +1,44 @@
+/* Private to inject/: what the library asks the driver for.
+ *
+ * The driver and CUPTI are those of the program. No function here may be called while the program
+ * is in a callback of another function of ours. */
+#ifndef KEET_INJECT_INJECT_H
+#define KEET_INJECT_INJECT_H
+
+#include "record/record.h"
+
+#include <cuda.h>
+#include <stddef.h>
+
+/* False: a function is missing; *missing names it. */
+bool inject_driver(const char **missing);
+
+/* Variables of modules, by the symbols of their machine code. */
+void inject_module(const void *cubin, size_t bytes);
+
+/* A launch in the words of the recorder, with the memory that it can reach. The arrays are the
+ * struct's own. */
+struct inject_launch {
+    struct record_view view;
+    struct record_launch is;
+    struct record_param *params;
+    struct record_memory *variables; /* those of the kernel's module */
+    unsigned nr_variables;
+};
+
+struct inject_config {
+    CUfunction function; /* or a CUkernel */
+    const char *symbol;  /* NULL: the driver says it */
+    uint32_t grid[3], block[3], cluster[3], smem_bytes;
+    CUstream stream;
+    void **params, **extra;
+};
+
+/* False: the launch belongs to a graph that is being captured, or the driver knows no such kernel.
+ * What is true must be finished. */
+bool inject_begin(struct inject_launch *launch, const struct inject_config *config);
+void inject_finish(struct inject_launch *launch);
+/* Waits for all work of the context. NULL: it went well; else why not, as static text. */
+const char *inject_wait(void);
+
+#endif

@@ -1,0 +1,236 @@
+/* Owns what is asked of the driver: parameters, allocations, variables and contents. */
+#include "inject/inject.h"
+
+#include "base/mem.h"
+#include "nv/cubin.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* cuda.h gives new versions of functions their old names. */
+#define DRIVER_FUNCTIONS(FUNCTION)                                                                 \
+    FUNCTION(synchronize, cuCtxSynchronize)                                                        \
+    FUNCTION(device, cuCtxGetDevice)                                                               \
+    FUNCTION(copy, cuMemcpy)                                                                       \
+    FUNCTION(attribute, cuPointerGetAttribute)                                                     \
+    FUNCTION(variable, cuModuleGetGlobal_v2)                                                       \
+    FUNCTION(module, cuFuncGetModule)                                                              \
+    FUNCTION(param, cuFuncGetParamInfo)                                                            \
+    FUNCTION(name, cuFuncGetName)                                                                  \
+    FUNCTION(function, cuKernelGetFunction)                                                        \
+    FUNCTION(is_capturing, cuStreamIsCapturing)                                                    \
+    FUNCTION(capture_mode, cuThreadExchangeStreamCaptureMode)                                      \
+    FUNCTION(error_text, cuGetErrorString)
+
+static struct {
+#define FIELD(field, symbol) __typeof__(&symbol) field;
+    DRIVER_FUNCTIONS(FIELD)
+#undef FIELD
+} driver;
+
+struct known_variable {
+    char *name;
+    bool constant;
+};
+
+static struct {
+    struct known_variable *all;
+    size_t nr, cap;
+} known;
+
+static bool find_function(void *library, const char *symbol, void *function, const char **missing)
+{
+    void *found = dlsym(library, symbol);
+
+    memcpy(function, &found, sizeof(found));
+    if (found == NULL)
+        *missing = symbol;
+    return found != NULL;
+}
+
+bool inject_driver(const char **missing)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+
+    *missing = "libcuda.so.1";
+    if (library == NULL)
+        return false;
+#define FIND(field, symbol)                                                                        \
+    if (!find_function(library, #symbol, &driver.field, missing))                                  \
+        return false;
+    DRIVER_FUNCTIONS(FIND)
+#undef FIND
+    return true;
+}
+
+void inject_module(const void *bytes, size_t nr)
+{
+    struct arena *arena = arena_create();
+    struct cubin cubin = {0};
+    const char *why;
+
+    if (cubin_read(bytes, nr, arena, &cubin, &why))
+        for (unsigned i = 0; i < cubin.nr_variables; i++) {
+            const struct cubin_variable *v = &cubin.variables[i];
+            bool is_known = false;
+
+            for (size_t k = 0; k < known.nr && !is_known; k++)
+                is_known = strcmp(known.all[k].name, v->name) == 0;
+            if (is_known)
+                continue;
+            known.all = grow(known.all, &known.cap, known.nr + 1, sizeof(*known.all));
+            known.all[known.nr++] = (struct known_variable){xstrdup(v->name), v->constant};
+        }
+    arena_destroy(arena);
+}
+
+/* --- the view --- */
+
+/* Also of memory of the host, and of managed memory. */
+static bool read_memory(struct record_view *view, uint64_t address, void *bytes, uint64_t nr)
+{
+    (void)view;
+    return driver.copy((CUdeviceptr)(uintptr_t)bytes, address, nr) == CUDA_SUCCESS;
+}
+
+static bool variable(struct record_view *view, unsigned i, struct record_memory *found)
+{
+    const struct inject_launch *l = (const struct inject_launch *)view;
+
+    if (i >= l->nr_variables)
+        return false;
+    *found = l->variables[i];
+    return true;
+}
+
+static bool find(struct record_view *view, uint64_t address, struct record_memory *found)
+{
+    CUdeviceptr start = 0;
+    size_t bytes = 0;
+    unsigned managed = 0;
+    CUmemorytype type = CU_MEMORYTYPE_DEVICE;
+
+    for (unsigned i = 0; variable(view, i, found); i++)
+        if (address - found->address < found->bytes)
+            return true;
+    if (address == 0 ||
+        driver.attribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address) != CUDA_SUCCESS ||
+        driver.attribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address) != CUDA_SUCCESS ||
+        bytes == 0)
+        return false;
+    driver.attribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address);
+    driver.attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
+    *found = (struct record_memory){start, bytes,
+        managed                      ? "managed"
+        : type == CU_MEMORYTYPE_HOST ? "host"
+                                     : "device",
+        NULL};
+    return true;
+}
+
+/* --- the launch --- */
+
+/* A launch takes a CUkernel, too, in the place of a function. */
+static CUfunction function_of(CUfunction given)
+{
+    CUfunction function = given;
+    const char *name;
+
+    if (driver.name(&name, given) != CUDA_SUCCESS)
+        driver.function(&function, (CUkernel)(void *)given);
+    return function;
+}
+
+/* The packed parameters that stand in the place of an array of addresses; NULL: there are none. */
+static const uint8_t *packed(void **extra)
+{
+    for (; extra != NULL && extra[0] != CU_LAUNCH_PARAM_END; extra += 2)
+        if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            return extra[1];
+    return NULL;
+}
+
+static void take_params(
+    struct inject_launch *l, CUfunction function, void **params, const uint8_t *buffer)
+{
+    size_t offset, bytes, cap = 0;
+
+    while ((params != NULL || buffer != NULL) &&
+           driver.param(function, l->is.nr_params, &offset, &bytes) == CUDA_SUCCESS) {
+        const void *data = params != NULL ? params[l->is.nr_params] : buffer + offset;
+
+        l->params = grow(l->params, &cap, l->is.nr_params + 1, sizeof(*l->params));
+        l->params[l->is.nr_params++] =
+            (struct record_param){(uint32_t)offset, (uint32_t)bytes, data};
+    }
+    l->is.params = l->params;
+}
+
+static void take_variables(struct inject_launch *l, CUfunction function)
+{
+    CUmodule module;
+    size_t bytes, cap = 0;
+
+    if (driver.module(&module, function) != CUDA_SUCCESS)
+        return;
+    for (size_t i = 0; i < known.nr; i++) {
+        CUdeviceptr address;
+
+        if (driver.variable(&address, &bytes, module, known.all[i].name) != CUDA_SUCCESS)
+            continue;
+        l->variables = grow(l->variables, &cap, l->nr_variables + 1, sizeof(*l->variables));
+        l->variables[l->nr_variables++] = (struct record_memory){
+            address, bytes, known.all[i].constant ? "constant" : "variable", known.all[i].name};
+    }
+}
+
+bool inject_begin(struct inject_launch *l, const struct inject_config *config)
+{
+    const CUfunction function = function_of(config->function);
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUdevice device = 0;
+
+    *l = (struct inject_launch){
+        .view = {.read = read_memory, .find = find, .variable = variable, .poison = -1},
+        .is = {.kernel = config->symbol,
+            .smem_bytes = config->smem_bytes,
+            .stream = (uint64_t)(uintptr_t)config->stream}};
+    if (driver.is_capturing(config->stream, &status) != CUDA_SUCCESS ||
+        status != CU_STREAM_CAPTURE_STATUS_NONE ||
+        (l->is.kernel == NULL && driver.name(&l->is.kernel, function) != CUDA_SUCCESS))
+        return false;
+    driver.device(&device);
+    l->is.device = device;
+    for (unsigned d = 0; d < 3; d++) {
+        l->is.grid[d] = config->grid[d];
+        l->is.block[d] = config->block[d];
+        l->is.cluster[d] = config->cluster[d];
+    }
+    take_params(l, function, config->params, packed(config->extra));
+    take_variables(l, function);
+    return true;
+}
+
+void inject_finish(struct inject_launch *l)
+{
+    free(l->params);
+    free(l->variables);
+}
+
+/* Another thread may capture a stream meanwhile; waiting would spoil its graph in the usual mode.
+ */
+const char *inject_wait(void)
+{
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    const char *text = "an error that the driver does not name";
+    CUresult result;
+
+    driver.capture_mode(&mode);
+    result = driver.synchronize();
+    driver.capture_mode(&mode);
+    if (result == CUDA_SUCCESS)
+        return NULL;
+    driver.error_text(result, &text);
+    return text;
+}
