@@ -181,6 +181,8 @@ void report_json(struct str *out, const struct report_run *run)
     json_object_set_new(all, "evaluated", json_integer((json_int_t)run->nr_evaluated));
     json_object_set_new(all, "fill", json_integer((json_int_t)run->nr_fill));
     json_object_set_new(all, "fallen", json_integer((json_int_t)run->nr_fallen));
+    json_object_set_new(all, "unsettled",
+        run->unsettled > 0 ? json_integer((json_int_t)run->unsettled) : json_null());
     json_object_set_new(all, "reused", json_integer((json_int_t)run->nr_reused));
     json_object_set_new(all, "verdicts", verdicts);
     json_object_set_new(all, "recalled", recalled);
