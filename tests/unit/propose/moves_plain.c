@@ -85,6 +85,40 @@ static void test_flat_refused(void **state)
     }
 }
 
+/* A quotient by several factors leaves one, whose name may stand for something else in the loop. */
+static void test_hidden_factor(void **state)
+{
+    const char *const loops[] = {"e", "m"};
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        const char *e = loops[i];
+        char text[4096];
+        snprintf(text, sizeof(text),
+            "#pragma keet size   P = 6, M = 70, N = 130, K = 40\n"
+            "#pragma keet check  P = 2, M = 5, N = 3, K = 7\n"
+            "#pragma keet in     A : f32[P][K] = uniform(-1, 1)\n"
+            "#pragma keet in     B : f32[K][N] = uniform(-1, 1)\n"
+            "#pragma keet out    C : f32[P][M][N]\n"
+            "#pragma keet tolerance rel = 1e-4, abs = 1e-4\n"
+            "#pragma keet launch f<<<ceil_div(P*M*N, 128), 128>>>(A, B, C, P, M, N, K)\n"
+            "__global__ void f(const float *A, const float *B, float *C, int p, int m, int n, int "
+            "k)\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+            "    const int plane = m * n;\n    if (i >= p * plane)\n        return;\n"
+            "    int col = i %% n;\n    float sum = 0;\n    for (int %s = 0; %s < k; %s++)\n"
+            "        sum += A[i / plane * k + %s] * B[%s * n + col];\n    C[i] = sum;\n}\n",
+            e, e, e, e, e);
+        struct bench *b = bench_begin("test.cu", text, false);
+        if (i == 0) {
+            b->at = apply(b, ACTION_REGISTER_TILE, 0);
+            judge(b, &b->original);
+            judge(b, &b->at);
+        } else {
+            refuses(b, ACTION_REGISTER_TILE, 0, "f: ");
+        }
+        end(b);
+    }
+}
+
 /* Channels last, several digits, a border that rounds leave out; channels that are no whole pieces
  * of 16 bytes. */
 static const char images[] =
@@ -204,6 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flat_product),
         cmocka_unit_test(test_flat_refused),
+        cmocka_unit_test(test_hidden_factor),
         cmocka_unit_test(test_images),
         cmocka_unit_test(test_pointer_to_image),
         cmocka_unit_test(test_early_rounds),
