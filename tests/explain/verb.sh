@@ -133,6 +133,23 @@ out=$("$keet" explain ncu/none.csv 2>&1) && exit 1
 expect "no Nsight Compute table"
 out=$("$keet" explain ncu/raw_plain.csv kernels/atomic_sum.cu 2>&1) && exit 1
 expect "explain takes one kernel"
+# A range of more numbers than an int64_t counts has no parts.
+cat >"$folder/wide.cu" <<'END'
+#pragma keet size   N = 4096
+#pragma keet check  N = 100
+#pragma keet in     X : i64[N] = integers(-9223372036854775807 - 1, 9223372036854775807)
+#pragma keet out    Y : i64[N]
+#pragma keet launch copy<<<ceil_div(N, 128), 128>>>(X, Y, N)
+__global__ void copy(const long long *x, long long *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i];
+}
+END
+out=$("$keet" explain --threads 2 --what-if "$folder/wide.cu")
+expect "N = 1536 (3/8 times)"
+refuse "of the range"
 # Two versions, and one kernel over a size.
 sed 's/Y\[i\] = 0;/float sum = 0;/; s/Y\[i\] += /sum += /' \
     kernels/store_accumulate.cu >"$folder/better.cu"
