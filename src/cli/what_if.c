@@ -169,6 +169,12 @@ static bool with_contents(
     return run_once(a, task, arena_printf(a->arena, "%s = %s", arrays[array].name, words), err);
 }
 
+/* Of several numbers, and not so wide that their number is beyond an int64_t. */
+static bool is_range(int64_t low, int64_t high)
+{
+    return low < high && (low >= 0 ? high < INT64_MAX : high < INT64_MAX + low);
+}
+
 /* Contents of a name and two whole arguments. */
 static bool with_range(struct other_runs *a, unsigned array, enum gen_kind kind, const char *name,
     int64_t low, int64_t high, const char *words, struct err *err)
@@ -224,9 +230,9 @@ static bool try_array(struct other_runs *a, unsigned i, const struct env *env, s
 
     switch (gen->kind) {
     case GEN_INTEGERS:
-        return high <= low || try_integers(a, i, low, high, err);
+        return !is_range(low, high) || try_integers(a, i, low, high, err);
     case GEN_SORTED:
-        if (!array_elems(array, env, &nr, &ignored) || nr < 2 || high <= low)
+        if (!array_elems(array, env, &nr, &ignored) || nr < 2 || !is_range(low, high))
             return true;
         return with_range(a, i, GEN_IOTA, "iota", low, (high - low) / (int64_t)(nr - 1),
                    "evenly spaced", err) &&

@@ -12,6 +12,10 @@ enum action {
     ACTION_NONE = -1 /* the root: no move led there */
 };
 
+/* Of the tuner's variants, those from this one on name the values that they set; those before
+ * choose values when their turn comes. */
+enum { TUNE_FIRST_NAMED = 65000 };
+
 const char *action_name(enum action action); /* "none" for ACTION_NONE */
 bool action_parse(const char *name, enum action *action);
 bool action_rewrites(enum action action);

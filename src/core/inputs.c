@@ -34,6 +34,14 @@ static double normal(uint64_t seed, uint64_t i)
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
 }
 
+/* The width of a range of doubles may be more than a double holds. */
+static double real(double share, const struct value_range *r)
+{
+    const double width = r->b - r->a;
+
+    return isfinite(width) ? r->a + width * share : r->a * (1 - share) + r->b * share;
+}
+
 static int64_t whole(uint64_t seed, uint64_t i, const struct value_range *r)
 {
     uint64_t span = (uint64_t)r->b_int - (uint64_t)r->a_int + 1; /* 0: all 2^64 values */
@@ -169,7 +177,7 @@ static void fill_one(const struct task_array *array, const struct value_range *r
     scale = elem_is_float(elem) ? scale : 1; /* indices and counts must not be scaled */
     switch (kind) {
     case GEN_UNIFORM:
-        elem_set(elem, at, 0, scale * (own.a + (own.b - own.a) * unit(rng_mix(seed, i))));
+        elem_set(elem, at, 0, scale * real(unit(rng_mix(seed, i)), &own));
         break;
     case GEN_NORMAL:
         elem_set(elem, at, 0, scale * (own.a + own.b * normal(seed, i)));

@@ -39,6 +39,8 @@ static bool read_part(struct task_reader *r, struct cursor *c, struct tensor_vie
         return read_exprs(r, c, view->step, &view->nr_step);
     if (cursor_take(c, "nan"))
         return view->nan = true;
+    if (cursor_take(c, "interleave"))
+        return cursor_fail(c, c->p, "interleaved layouts of tensor maps are not emulated");
     if (!cursor_take(c, "swizzle"))
         return cursor_fail(c, c->p,
             "unknown part of a tensor map; expected box, size, stride, step, swizzle or nan");

@@ -75,7 +75,8 @@ const char *tensor_map_check(const struct tensor_map *m)
     if (m->type >= NR_TENSOR_MAP_TYPES)
         return "no such type of elements";
     if (m->interleave)
-        return "interleaved layouts are not known";
+        return "interleaved layouts (CU_TENSOR_MAP_INTERLEAVE_16B and _32B) are not emulated: the "
+               "manuals do not say how their boxes lie in shared memory";
     if (m->swizzle > 3)
         return "no such swizzle";
     if (m->fill > 1 || (m->fill && !is_float(m->type)))

@@ -4,7 +4,7 @@
  *
  * Sources: CUDA driver API 13, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col (the rules that
  * tensor_map_check knows); PTX ISA 9.0, 5.5 (boxes, fills, swizzles, im2col). Interleaved layouts
- * are refused. */
+ * are refused: neither says where the slices of a box lie in shared memory. */
 #ifndef KEET_CORE_TENSOR_MAP_H
 #define KEET_CORE_TENSOR_MAP_H
 

@@ -226,8 +226,7 @@ static double variant_weight(const struct candidate *c, unsigned index, const st
     unsigned earlier = 0;
     double weight;
 
-    const bool named = option->action == ACTION_TUNE && option->what &&
-                       strncmp(option->what, "set ", strlen("set ")) == 0;
+    const bool named = option->action == ACTION_TUNE && option->variant >= TUNE_FIRST_NAMED;
 
     for (unsigned i = 0; i < index && !named; i++) {
         earlier += c->options[i].action == option->action;

@@ -60,36 +60,6 @@ static json_t *timing_of(const struct profile_timing *t)
     return timing;
 }
 
-/* What each source line cost; what is 0 is left out. */
-static json_t *lines_of(const struct counters *c)
-{
-    json_t *all = json_array();
-
-    for (unsigned i = 0; i < c->nr_lines; i++) {
-        const struct line_cost *l = &c->lines[i];
-        const struct {
-            const char *name;
-            double value;
-        } costs[] = {{"warp_inst", l->warp_inst}, {"global_requests", l->global_requests},
-            {"global_sectors", l->global_sectors},
-            {"global_sectors_ideal", l->global_sectors_ideal},
-            {"shared_wavefronts", l->shared_wavefronts},
-            {"shared_wavefronts_ideal", l->shared_wavefronts_ideal},
-            {"local_requests", l->local_requests}, {"atomics", l->atomics},
-            {"branches_divergent", l->branches_divergent}, {"stall_cycles", l->stall_cycles}};
-        json_t *line = json_pack("{s:I}", "line", (json_int_t)l->line);
-        enum wait_reason most;
-
-        for (size_t k = 0; k < sizeof(costs) / sizeof(costs[0]); k++)
-            if (costs[k].value > 0)
-                json_object_set_new(line, costs[k].name, json_real_or_null(costs[k].value));
-        if (line_waits_for(l, &most))
-            json_object_set_new(line, "waits_for", json_string(wait_reason_name(most)));
-        json_array_append_new(all, line);
-    }
-    return all;
-}
-
 /* The machine code by source line: the number of instructions of each kind. */
 static json_t *sass_of(const struct candidate *c)
 {
@@ -160,13 +130,13 @@ static json_t *candidate_of(const struct candidate *c, bool whole)
     if (whole) {
         json_object_set_new(node, "source", json_text_or_null(c->source));
         json_object_set_new(node, "metrics", metrics_of(&c->profile.total));
-        json_object_set_new(node, "lines", lines_of(&c->profile.total));
         json_object_set_new(node, "no_counters", json_text_or_null(c->profile.no_counters));
         json_object_set_new(node, "no_energy", json_text_or_null(c->profile.no_energy));
         json_object_set_new(node, "bound", json_string(bound_name(c->explanation.bound)));
         json_object_set_new(node, "confidence", json_real(c->explanation.confidence));
         json_object_set_new(node, "summary", json_text_or_null(c->explanation.summary));
         json_object_set_new(node, "findings", findings_of(&c->explanation));
+        json_object_set_new(node, "unexamined", json_text_or_null(c->explanation.unexamined));
         json_object_set_new(node, "lines", costs_of(&c->profile.total));
         json_object_set_new(node, "machine_code", sass_of(c));
     }
@@ -211,6 +181,8 @@ void report_json(struct str *out, const struct report_run *run)
     json_object_set_new(all, "evaluated", json_integer((json_int_t)run->nr_evaluated));
     json_object_set_new(all, "fill", json_integer((json_int_t)run->nr_fill));
     json_object_set_new(all, "fallen", json_integer((json_int_t)run->nr_fallen));
+    json_object_set_new(all, "unsettled",
+        run->unsettled > 0 ? json_integer((json_int_t)run->unsettled) : json_null());
     json_object_set_new(all, "reused", json_integer((json_int_t)run->nr_reused));
     json_object_set_new(all, "verdicts", verdicts);
     json_object_set_new(all, "recalled", recalled);

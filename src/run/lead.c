@@ -126,6 +126,17 @@ bool lead_retell(struct session *s, const struct store_order *order, size_t numb
 
 /* ---- the comparison ---- */
 
+/* Or takes over what an earlier run found. */
+static bool compare_at_timed(struct session *s, struct candidate *c, struct err *err)
+{
+    bool found;
+
+    return compile_kernel(workbench_compiler(s->bench), c, err) &&
+           reuse_find_compared(s->reuse, c, &found, err) &&
+           (found ||
+               (evaluator_confirm(s->evaluator, c, err) && reuse_note_compared(s->reuse, c, err)));
+}
+
 /* Reads the node back, and compares it. *before: as it was told. */
 static bool compare(struct session *s, struct candidate *c, struct candidate *before,
     struct arena *arena, struct err *err)
@@ -138,8 +149,7 @@ static bool compare(struct session *s, struct candidate *c, struct candidate *be
     if (!found)
         return err_set(err, "node %lld is missing in the database", (long long)s->state.best);
     *before = *c;
-    return c->check.timed || (compile_kernel(workbench_compiler(s->bench), c, err) &&
-                                 evaluator_confirm(s->evaluator, c, err));
+    return c->check.timed || compare_at_timed(s, c, err);
 }
 
 /* The node and everyone who was told of it learn of the comparison. */

@@ -53,6 +53,18 @@ static int64_t number_of(const struct candidate *c)
     return (int64_t)(hash_bytes(c->source, c->source_bytes, 0).low >> 2);
 }
 
+/* The number of what the comparison at the timed sizes made of a text. */
+static int64_t number_of_compared(const struct candidate *c)
+{
+    return (int64_t)(rng_mix(UINT64_C(0x74696d6564), (uint64_t)number_of(c)) >> 2);
+}
+
+/* What the random numbers of a check begin with. */
+static uint64_t seed_of(const struct candidate *c)
+{
+    return rng_mix(UINT64_C(0x7265757365), (uint64_t)number_of(c));
+}
+
 /* The number of a move on a text. Numbers of moves lie beyond numbers of texts. */
 static int64_t number_of_move(const struct candidate *parent, const struct option *option)
 {
@@ -150,53 +162,98 @@ static bool has_code(const struct candidate *c)
     return c->source && (c->compilation.key.low != 0 || c->compilation.key.high != 0);
 }
 
+/* Find the text of c, as it was compiled and checked from the same random numbers. */
+static bool find(struct reuse *r, const struct candidate *c, int64_t number,
+    struct candidate *known, bool *found, struct err *err)
+{
+    *known = (struct candidate){.arena = c->arena};
+    if (!store_load_node(r->store, number, known, found, err))
+        return err_wrap(err, "--reuse");
+    *found = *found && same_text(known, c) && same_code(known, c) && known->seed == c->seed;
+    return true;
+}
+
 static void take_over(const struct reuse *r, struct candidate *c, const struct candidate *known)
 {
+    const char *note = known->check.note ? known->check.note : "",
+               *from = arena_printf(c->arena, "; as found in %s", r->path);
+
     c->verdict = known->verdict;
     c->verdict_text = known->verdict_text;
     c->verdict_line = known->verdict_line;
     c->check = known->check;
-    c->check.note = arena_printf(
-        c->arena, "%s; as found in %s", known->check.note ? known->check.note : "", r->path);
+    c->check.note = arena_printf(c->arena, "%s%s", note, strstr(note, from) ? "" : from);
     c->profile = known->profile;
     c->profiled = known->profiled;
     c->speedup = known->speedup;
+}
+
+static void take_over_moves(struct candidate *c, const struct candidate *known)
+{
     c->options = known->options;
     c->nr_options = known->nr_options;
     for (unsigned i = 0; i < c->nr_options; i++)
         c->options[i].prior = 1.0f / (float)c->nr_options;
-    c->reused = true;
 }
 
 bool reuse_find(struct reuse *r, struct candidate *c, bool *found, struct err *err)
 {
-    struct candidate known = {.arena = c->arena};
+    struct candidate known;
 
     *found = false;
     c->reused = false;
     if (!r || !has_code(c))
         return true;
-    c->seed = rng_mix(UINT64_C(0x7265757365), (uint64_t)number_of(c));
-    if (!store_load_node(r->store, number_of(c), &known, found, err))
-        return err_wrap(err, "--reuse");
-    *found = *found && same_text(&known, c) && same_code(&known, c) && known.seed == c->seed;
+    c->seed = seed_of(c);
+    if (!find(r, c, number_of(c), &known, found, err))
+        return false;
+    c->reused = *found;
+    if (*found) {
+        take_over(r, c, &known);
+        take_over_moves(c, &known);
+    }
+    return true;
+}
+
+bool reuse_find_compared(struct reuse *r, struct candidate *c, bool *found, struct err *err)
+{
+    struct candidate known;
+
+    *found = false;
+    if (!r || !has_code(c))
+        return true;
+    if (!find(r, c, number_of_compared(c), &known, found, err))
+        return false;
     if (*found)
         take_over(r, c, &known);
     return true;
 }
 
-bool reuse_note(struct reuse *r, const struct candidate *c, struct err *err)
+/* Keep what was evaluated, under a number. */
+static bool keep_evaluation(
+    struct reuse *r, const struct candidate *c, int64_t number, struct err *err)
 {
     struct candidate copy = *c;
 
-    if (!r || c->reused || c->recalled || !has_code(c))
-        return true;
-    copy.node = number_of(c);
+    copy.node = number;
     copy.parent = -1;
+    copy.recalled_from = -1;
     copy.option = (struct option){.action = ACTION_NONE};
     copy.proposal_note = NULL;
     copy.explanation = (struct explanation){0};
     copy.calls = NULL;
     copy.nr_calls = 0;
     return keep(r, &copy, err);
+}
+
+bool reuse_note(struct reuse *r, const struct candidate *c, struct err *err)
+{
+    return !r || c->reused || c->recalled || !has_code(c) ||
+           keep_evaluation(r, c, number_of(c), err);
+}
+
+bool reuse_note_compared(struct reuse *r, const struct candidate *c, struct err *err)
+{
+    return !r || !has_code(c) || c->seed != seed_of(c) ||
+           keep_evaluation(r, c, number_of_compared(c), err);
 }

@@ -9,8 +9,13 @@
  *     reuse_find(r, &c, &found, err)    // found: verdict, check, profile, options as they were
  *     ... else check, profile, list the moves ...
  *     reuse_note(r, &c, err)
+ *     ... the candidate leads ...
+ *     reuse_find_compared(r, &c, &found, err)    // found: as the comparison at the timed sizes
+ * left c
+ *     ... else compare; reuse_note_compared(r, &c, err) ...
  *
- * The file is a database like a run's, in which a node stands for a text, or for a move on a text.
+ * The file is a database like a run's, in which a node stands for a text, for a
+ * text that was compared at the timed sizes, or for a move on a text.
  * A result is taken over only where everything that the result depends on is equal: the original,
  * the device, the settings, the source code of this program's evaluating parts (reuse_evaluator),
  * the candidate's text and the code compiled from the text. With --reuse the random numbers of a
@@ -32,7 +37,7 @@ struct reuse *reuse_open(
     const char *path, const struct run_info *run, const char *settings, struct err *err);
 void reuse_close(struct reuse *reuse);
 
-/* Find the sound text that rewriter or tuner made of the parent's text by c->option. For these four
+/* Find the sound text that rewriter or tuner made of the parent's text by c->option. For these six
  * functions reuse may be NULL: nothing is found, nothing is kept. */
 bool reuse_made(struct reuse *reuse, const struct candidate *parent, struct candidate *c,
     bool *found, struct err *err);
@@ -42,5 +47,9 @@ bool reuse_note_made(struct reuse *reuse, const struct candidate *parent, const 
 bool reuse_find(struct reuse *reuse, struct candidate *c, bool *found, struct err *err);
 /* After listing the moves of a candidate that was evaluated here and now. */
 bool reuse_note(struct reuse *reuse, const struct candidate *c, struct err *err);
+/* Around the comparison of a lead, after compiling. The evaluation stays in the file beside the
+ * comparison: a later run tells its search of both in the same order. */
+bool reuse_find_compared(struct reuse *reuse, struct candidate *c, bool *found, struct err *err);
+bool reuse_note_compared(struct reuse *reuse, const struct candidate *c, struct err *err);
 
 #endif

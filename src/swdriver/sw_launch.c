@@ -11,15 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A card tells nothing but the code; here KEET_CUDA_VERBOSE=1 prints what a kernel did wrong. */
-static void tell(const struct sw_op *op, const struct emu_result *result)
-{
-    const char *wanted = getenv("KEET_CUDA_VERBOSE");
-
-    if (wanted != NULL && wanted[0] != '\0' && wanted[0] != '0')
-        fprintf(stderr, "libkeet-cuda: %s: %s\n", op->function->kernel.name, result->text);
-}
-
 /* A launch that the emulator could not end would run for ever on a card. So does this one. */
 static void hang(void)
 {
@@ -221,7 +212,7 @@ CUresult sw_run_launch(CUcontext ctx, const struct sw_op *op)
     if (!ok)
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (ran.verdict != VERDICT_OK)
-        tell(op, &ran);
+        sw_tell(op->function->kernel.name, ran.text);
     if (ran.verdict == VERDICT_TIMEOUT)
         hang();
     if (ran.verdict == VERDICT_OK)

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { STACK_DEPTH = 64 };
@@ -38,6 +39,14 @@ unsigned sw_nr_threads(void)
 uint64_t sw_step_limit(void)
 {
     return number_in("KEET_CUDA_STEPS", UINT64_C(1) << 36);
+}
+
+void sw_tell(const char *what, const char *why)
+{
+    const char *wanted = getenv("KEET_CUDA_VERBOSE");
+
+    if (wanted != NULL && wanted[0] != '\0' && wanted[0] != '0')
+        fprintf(stderr, "libkeet-cuda: %s: %s\n", what, why);
 }
 
 static bool is_alive(CUcontext ctx)

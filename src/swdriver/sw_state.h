@@ -176,6 +176,8 @@ bool sw_is_device(CUdevice dev);
 const struct chip *sw_chip(void);
 unsigned sw_nr_threads(void); /* KEET_CUDA_THREADS; 0: one per core */
 uint64_t sw_step_limit(void); /* KEET_CUDA_STEPS */
+/* A card tells nothing but the code of what goes wrong; here KEET_CUDA_VERBOSE=1 prints it. */
+void sw_tell(const char *what, const char *why);
 
 /* Locks the driver and gives the context of the calling thread. Not SUCCESS: not initialised, no
  * context, or the context's sticky error. sw_begin_any asks for no context. sw_end unlocks and

@@ -9,8 +9,16 @@
 static CUresult encode(CUtensorMap *to, const struct tensor_map *map)
 {
     _Static_assert(sizeof(*to) == TENSOR_MAP_BYTES, "CUDA's tensor maps have so many bytes");
-    if ((uintptr_t)to % 64 || tensor_map_check(map) != NULL)
-        return CUDA_ERROR_INVALID_VALUE;
+    const char *wrong =
+        (uintptr_t)to % 64 ? "the map is not aligned to 64 bytes" : tensor_map_check(map);
+
+    if (wrong != NULL) {
+        sw_tell("a tensor map cannot be encoded", wrong);
+        return map->interleave == CU_TENSOR_MAP_INTERLEAVE_16B ||
+                       map->interleave == CU_TENSOR_MAP_INTERLEAVE_32B
+                   ? CUDA_ERROR_NOT_SUPPORTED
+                   : CUDA_ERROR_INVALID_VALUE;
+    }
     tensor_map_encode(map, (uint8_t *)to);
     return CUDA_SUCCESS;
 }

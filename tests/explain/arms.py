@@ -263,6 +263,17 @@ class Runs(unittest.TestCase):
         self.assertTrue(notes and all("as found in" in note for note in notes))
         notes = [row[0] for row in sqlite3.connect(fresh_db).execute("SELECT note FROM check_result")]
         self.assertFalse(any("as found in" in (note or "") for note in notes))
+        # So does the comparison of the lead at the timed sizes, which is not made again.
+        best = "SELECT note FROM check_result c JOIN node n ON n.id = c.node JOIN run r ON r.id = n.run WHERE number = best"
+        self.assertIn("outputs at the timed size compared", sqlite3.connect(again_db).execute(best).fetchone()[0])
+        db = sqlite3.connect(pool)
+        marked = db.execute("UPDATE check_result SET note = note || '; by an earlier run' WHERE timed = 1").rowcount
+        db.commit()
+        db.close()
+        self.assertGreater(marked, 0)
+        third, third_db = self.keet("tiny", "third", "--reuse", pool)
+        self.assertIn("; by an earlier run", sqlite3.connect(third_db).execute(best).fetchone()[0])
+        self.assertEqual(third["tree"], plain["tree"])
         # Another text, other settings, or a changed entry are not the same evaluation.
         other, _ = self.keet("other", "other_kernel", "--reuse", pool, budget=2)
         self.assertEqual(other["reused"], 0)

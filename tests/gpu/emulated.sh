@@ -24,10 +24,8 @@ KEET_CUDA_DRIVER=$driver "$program" run matmul.cu --device gpu >text
 # At the size that was counted.
 cp "$source/tests/gpu/h100_matmul.txt" fake.txt
 "$program" explain "$source/kernels/matmul.cu" --device emu --json >full.emu.json
-for how in -v --json; do
-    KEET_CUDA_DRIVER=$driver KEET_CUPTI=$folder/libcupti.so "$program" explain "$source/kernels/matmul.cu" \
-        --device gpu $how >h100.$how
-done
+KEET_CUDA_DRIVER=$driver KEET_CUPTI=$folder/libcupti.so "$program" explain "$source/kernels/matmul.cu" \
+    --device gpu --json >h100.json
 grep -q 'By line, as counted on the emulator' text || { cat text; exit 1; }
 
 python3 - <<'PYTHON'
@@ -64,19 +62,21 @@ assert metrics["keet__thread_inst_executed_op_special.sum"]["from"] in EMULATED,
 assert metrics["keet__warp_inst_executed_op_barrier.sum"]["from"] in EMULATED, metrics
 
 # What an H100 counted of matmul.cu.
-h100, emu = node("h100.--json"), node("full.emu.json")
-metrics, text = h100["metrics"], open("h100.-v").read()
+h100, emu = node("h100.json"), node("full.emu.json")
+metrics = h100["metrics"]
 assert [(f["tool"], f["line"]) for f in h100["findings"]] == [(f["tool"], f["line"]) for f in emu["findings"]]
 assert metrics["smsp__inst_executed.sum"]["value"] == 154664960, metrics
 assert metrics["keet__warp_inst_executed_op_matrix.sum"]["value"] == 0, metrics
 assert metrics["keet__flops.sum"]["value"] > 2e9, metrics
-assert "tensor instruction" not in text, text
+said = [h100["summary"], *(t["text"] for t in h100["findings"] + h100["hypotheses"])]
+assert said[0] and not any("tensor instruction" in text for text in said), said
 # The loop's control is a share of all that threads execute, both of SASS: 1.4%.
-judged = next(line for line in text.splitlines() if line.strip().startswith("H1 refuted"))
-assert "smsp__thread_inst_executed_pred_on.sum` = 4.94299e+09" in judged, judged
-assert "op_control_pred_on.sum` = 7.02546e+07" in judged, judged
-lacking = [line for line in text.splitlines() if "Not examined for lack of metrics" in line]
-assert not any(tool in line for line in lacking for tool in ("coalescing", "redundant_loads", "barriers",
-               "special_functions", "tensor_cores", "cache_misses", "l2_reuse")), lacking
+judged = h100["hypotheses"][0]
+assert judged["judgement"] == "refuted", judged
+assert "smsp__thread_inst_executed_pred_on.sum` = 4.94299e+09" in judged["why"], judged
+assert "op_control_pred_on.sum` = 7.02546e+07" in judged["why"], judged
+lacking = h100["unexamined"].split(", ")
+assert not any(tool in lacking for tool in ("coalescing", "redundant_loads", "barriers", "special_functions",
+               "tensor_cores", "cache_misses", "l2_reuse")), lacking
 PYTHON
 echo "the emulator's counts beside a GPU's"

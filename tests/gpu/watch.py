@@ -51,9 +51,8 @@ class Watch(threading.Thread):
             try:
                 with open(f"/proc/{pid}/stat") as file:
                     state = file.read().rsplit(")", 1)[1].split()[0]
-                with open(f"/proc/{pid}/maps") as file:
-                    if state != "Z" and "libkeet-cuda" in file.read():
-                        workers.add(pid)
+                if state != "Z" and (pid in self.pids or alive(pid)):  # once a worker, it is one to its end
+                    workers.add(pid)
             except OSError:
                 continue
             if state == "Z":

@@ -74,6 +74,7 @@ def main():
                     fallen, = file.execute("SELECT count(*) FROM revision JOIN node USING (run, number) WHERE verdict = 'wrong'"
                                            " AND revision.speedup > 1").fetchone()
                 assert document["fallen"] == fallen > 0, (document["fallen"], fallen)
+                assert document["unsettled"] is None, document["unsettled"]
                 assert t_of((folder / f"{db}.cu").read_text()) == 1
 
         def has_fast(db):

@@ -243,6 +243,19 @@ static void texture_arg(struct launching *l, unsigned i, struct str *args)
     str_add(args, name);
 }
 
+/* What the host gave cuTensorMapEncodeTiled is not followed. */
+static void tensor_map_arg(struct launching *l, unsigned i, struct str *args)
+{
+    const char *name = l->params[i].name;
+
+    contract_note(l, arena_printf(l->b->arena,
+                         "parameter %s is a tensor map, and how the host encodes it is not "
+                         "followed: write tensor_map(ARRAY, box(...)), extents innermost first, as "
+                         "cuTensorMapEncodeTiled has them there, and a line for ARRAY",
+                         name));
+    str_addf(args, "%s", name);
+}
+
 static void one_arg(struct launching *l, unsigned i, struct str *args)
 {
     struct contract_builder *b = l->b;
@@ -254,6 +267,8 @@ static void one_arg(struct launching *l, unsigned i, struct str *args)
 
     if (strcmp(type, "cudaTextureObject_t") == 0)
         texture_arg(l, i, args);
+    else if (strcmp(type, "CUtensorMap") == 0)
+        tensor_map_arg(l, i, args);
     else if (p->is_pointer ||
              (v->kind == VALUE_MEMORY && !spelling_is_real(type) && !spelling_is_integer(type)))
         pointer_arg(l, i, v, args);

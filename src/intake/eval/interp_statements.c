@@ -117,12 +117,13 @@ static struct interp_value condition(struct interp *ip, struct tok_range r)
     return interp_asked(ip, &o);
 }
 
-static void if_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned end)
+/* One `if` of a chain: what stands behind its else, to be carried out yet, or `end`. */
+static unsigned one_if(struct interp *ip, const struct toks *toks, unsigned i, unsigned end)
 {
     const unsigned open = i + 1 + toks_is(toks, i + 1, "constexpr"), close = toks->tok[open].match;
 
     if (!close || close >= end)
-        return;
+        return end;
     const struct interp_value v = condition(ip, (struct tok_range){toks, open + 1, close});
     const unsigned body = close + 1, body_to = statement_end(ip, toks, body, end);
     const unsigned other = body_to + (body_to < end); /* behind the else; end: there is none */
@@ -131,12 +132,22 @@ static void if_statement(struct interp *ip, const struct toks *toks, unsigned i,
 
     if (!known && !ip->walk && !ip->stopped) {
         unknown_branch(ip, toks, body, body_to, other, end);
-        return;
+        return end;
     }
     if (holds || ip->walk)
         statement(ip, toks, body, body_to);
-    if (!holds || ip->walk)
-        statement(ip, toks, other, end);
+    return !holds || ip->walk ? other : end;
+}
+
+/* else if, else if, ...: a chain may be longer than statements may be deep. */
+static void if_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned end)
+{
+    do {
+        if (toks == ip->resolver->toks)
+            ip->at = ip->last = i;
+        i = one_if(ip, toks, i, end);
+    } while (i < end && toks_is(toks, i, "if") && !ip->leaving && interp_step(ip));
+    statement(ip, toks, i, end);
 }
 
 /* ---- loops ---- */

@@ -16,6 +16,9 @@ struct seed_finder {
     struct resolver *resolver;
     const struct source_set *set;
     struct intake *in;
+    const char
+        *asked; /* the name of which `used` was asked last: a program assigns it many times */
+    bool used;
 };
 
 static bool is_punct_of_number(const struct tok *t)
@@ -41,6 +44,14 @@ static bool is_plain(const struct toks *toks, unsigned from, unsigned to)
     return any;
 }
 
+static bool device_uses(struct seed_finder *s, const char *name)
+{
+    if (!s->asked || strcmp(s->asked, name) != 0)
+        s->used = resolver_device_uses(s->resolver, name);
+    s->asked = name;
+    return s->used;
+}
+
 static void add(
     struct seed_finder *s, const char *name, struct tok_range range, size_t from, size_t to)
 {
@@ -48,9 +59,8 @@ static void add(
     struct intake *in = s->in;
     int64_t value;
 
-    if (in->nr_seeds == MAX_SEEDS || to > s->set->bytes ||
-        resolver_device_uses(s->resolver, name) || !interp_whole(&v, &value) ||
-        value < INTAKE_LEAST_SEED)
+    if (in->nr_seeds == MAX_SEEDS || to > s->set->bytes || !interp_whole(&v, &value) ||
+        value < INTAKE_LEAST_SEED || device_uses(s, name))
         return;
     in->seeds[in->nr_seeds++] = (struct intake_seed){.name = name,
         .value = value,
@@ -112,7 +122,7 @@ static bool is_devices(const struct resolver *resolver, unsigned at)
 
 void seed_constants_find(struct source_set *set)
 {
-    struct seed_finder s = {set->arena, &set->resolver, set, &set->in};
+    struct seed_finder s = {set->arena, &set->resolver, set, &set->in, NULL, false};
     const struct toks *toks = set->resolver.toks;
     unsigned m = 0;
 

@@ -24,6 +24,18 @@ static bool read_contract(
     return task_parse(task, arena, in->path, whole.text, strlen(whole.text), err);
 }
 
+/* Sets why the contract cannot be read, where it lacks more than numbers. */
+static bool is_whole(const struct intake *in, struct err *err)
+{
+    for (unsigned i = 0; i < in->nr_lines; i++)
+        if (in->lines[i].kind == INTAKE_LAUNCH && in->lines[i].missing)
+            return err_set(err,
+                "%s does not say the launch of %s in full (see keet-opt init); put the task's "
+                "#pragma keet lines into %s, and patch that file",
+                in->path, in->lines[i].name, in->path);
+    return true;
+}
+
 bool patcher_refuse(struct patcher *p, const char *format, ...)
 {
     va_list ap;
@@ -221,6 +233,8 @@ bool patch_make(struct patch *patch, struct arena *arena, const char *path, cons
                : patcher_read(p, path, source, bytes, args, false, err)))
         return false;
     if (!code) {
+        if (!is_whole(&p->set->in, err))
+            return false;
         if (!read_contract(&contract, arena, &p->set->in, err))
             return err_wrap(err, "the task's launch cannot be read again");
         p->task = &contract;

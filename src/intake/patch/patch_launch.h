@@ -17,8 +17,9 @@ struct launch_words {
 };
 
 bool relaunch_is_clustered(const struct launch_words *w);
-/* It needs more than the part of a statement: a tensor map or a cluster. */
-bool relaunch_is_long(const struct launch_words *w);
+/* It needs more than the part of a statement: a cluster, or a tensor map that the old launch does
+ * not pass. */
+bool relaunch_is_long(const struct launch_words *w, const struct launch_words *old);
 
 struct scratch { /* an array that the winner adds */
     const char *name, *variable, *type;

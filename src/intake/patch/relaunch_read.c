@@ -26,7 +26,7 @@ static const char *argument(
     if (arg->kind == ARG_TEXTURE)
         return scope_names_plain(arena, plan, arg->texture->written);
     if (arg->kind == ARG_TENSOR_MAP)
-        return scope_names_plain(arena, plan, arg->tensor->written);
+        return spelling_dense(arena, scope_names_plain(arena, plan, arg->tensor->written));
     if (arg->kind == ARG_ARRAY && value) /* x + 4 */
         value = arena_printf(arena, "%s + %s", arg->name, value);
     return scope_names_plain(arena, plan, value ? value : arg->name);
@@ -120,14 +120,18 @@ bool relaunch_is_clustered(const struct launch_words *w)
            strcmp(w->dims[2][2], "1") != 0;
 }
 
-bool relaunch_is_long(const struct launch_words *w)
+bool relaunch_is_long(const struct launch_words *w, const struct launch_words *old)
 {
-    if (relaunch_is_clustered(w))
-        return true;
-    for (unsigned i = 0; i < w->nr_args; i++)
-        if (w->said[i].kind == ARG_TENSOR_MAP)
-            return true;
-    return false;
+    bool is_long = relaunch_is_clustered(w);
+
+    for (unsigned i = 0; i < w->nr_args && !is_long; i++) {
+        bool passed = false;
+
+        for (unsigned k = 0; k < old->nr_args && !passed; k++)
+            passed = strcmp(old->args[k], w->args[i]) == 0;
+        is_long = w->said[i].kind == ARG_TENSOR_MAP && !passed;
+    }
+    return is_long;
 }
 
 bool relaunch_same(const struct launch_words *a, const struct launch_words *b)

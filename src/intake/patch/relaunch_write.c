@@ -94,6 +94,31 @@ static bool write_expr(void *context, const struct expr *expr, struct str *out)
     return text != NULL;
 }
 
+/* The host's own variable for a map that a launch there passes in the same words; NULL: none does.
+ */
+static const struct name_map *map_of_host(
+    const struct relaunch *l, const struct launch_words *w, unsigned number)
+{
+    return scope_names_find(&l->scope, w->args[number]);
+}
+
+/* No pointer to the array stands at the launch: the host may pass a map of it, encoded by itself.
+ */
+static bool refuse_map(struct relaunch *l, const struct launch_arg *arg)
+{
+    for (unsigned k = 0; k < l->nr_old; k++)
+        for (unsigned i = 0; i < l->old[k].nr_args; i++)
+            if (is_map(&l->old[k], i) && strcmp(l->old[k].said[i].name, arg->name) == 0)
+                return patcher_refuse(l->p,
+                    "the winner passes %s, and the host code encodes a map of %s itself: by hand, "
+                    "let cuTensorMapEncodeTiled there encode what the winner's launch line says, "
+                    "and say the same in the file's own launch line; then the rest can be written "
+                    "back",
+                    arg->tensor->written, arg->name);
+    return patcher_refuse(l->p,
+        "the winner passes a tensor map of %s, which the launches there do not pass", arg->name);
+}
+
 /* Declares the maps of a launch and keet_encoded, which is false where the driver refuses one of
  * them. */
 static void add_maps(
@@ -102,19 +127,14 @@ static void add_maps(
     struct str test = {0};
 
     for (unsigned i = 0; *ok && i < w->nr_args; i++) {
-        if (!is_map(w, i))
+        if (!is_map(w, i) || map_of_host(l, w, i))
             continue;
         const struct task_array *array = task_find_array(l->p->task, l->p->plan, w->said[i].name);
         const struct name_map *pointer = scope_names_find(&l->scope, w->said[i].name);
 
-        *ok = array && pointer;
-        if (!*ok) {
-            patcher_refuse(l->p,
-                "the winner passes a tensor map of %s, which the launches there "
-                "do not pass",
-                w->said[i].name);
+        *ok = (array && pointer) || refuse_map(l, &w->said[i]);
+        if (!*ok)
             break;
-        }
         const struct map_code map = {map_name(l->p->arena, w, i), pointer->source,
             w->said[i].tensor, array, write_expr, &l->scope};
 
@@ -132,7 +152,7 @@ static const char *arg_text(struct relaunch *l, const struct launch_words *w, un
 {
     struct arena *arena = l->p->arena;
 
-    if (is_map(w, number))
+    if (is_map(w, number) && !map_of_host(l, w, number))
         return map_name(arena, w, number);
     const char *name = w->args[number], *type = param_type(arena, w, number);
     const struct name_map *map = scope_names_find(&l->scope, name);
@@ -312,7 +332,7 @@ bool relaunch_parts(struct relaunch *l, unsigned i, const struct site *site)
 
     if (relaunch_same(old, w))
         return true;
-    if (wants_more_smem(old, w) || relaunch_is_long(w))
+    if (wants_more_smem(old, w) || relaunch_is_long(w, old))
         return run_of_one(l, i, site);
     scope_names_init(&l->scope, l->p, site->at);
     add_pairs(l, i, site);
@@ -453,8 +473,6 @@ static void add_launch_text(struct relaunch *l, struct str *out, unsigned i,
     const struct site *const *run, const char *indent, const char *stream, bool *ok)
 {
     const struct launch_words *w = &l->new_[i], none = {.id = "", .smem = "0"}, *old = &none;
-    const bool apart = l->nr_new > 1 && relaunch_is_long(w);
-    const char *in = arena_printf(l->p->arena, apart ? "%s        " : "%s    ", indent);
     struct launch_texts t = {.id = w->id, .stream = stream};
 
     const size_t nr = strcspn(w->id, "<");
@@ -464,6 +482,8 @@ static void add_launch_text(struct relaunch *l, struct str *out, unsigned i,
             t.id = id_text(l, k, w, run[k]);
             old = &l->old[k];
         }
+    const bool apart = l->nr_new > 1 && relaunch_is_long(w, old);
+    const char *in = arena_printf(l->p->arena, apart ? "%s        " : "%s    ", indent);
     if (apart)
         str_addf(out, "%s    {\n", indent);
     const size_t before = out->len;

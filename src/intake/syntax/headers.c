@@ -112,7 +112,7 @@ static const struct {
     {"thrust/complex.h", {"thrust::complex"}}, {"thrust/device_ptr.h", {"thrust::device_ptr"}},
     {"cuComplex.h", {"cuComplex", "cuFloatComplex", "cuDoubleComplex", "make_cuComplex"}},
     {"cufft.h", {"cufftComplex", "cufftReal", "cufftDoubleComplex", "cufftDoubleReal"}},
-    {"cuda.h", {"CUsurfObject", "CUtexObject", "CUdeviceptr"}},
+    {"cuda.h", {"CUsurfObject", "CUtexObject", "CUdeviceptr", "CUtensorMap"}},
     {"driver_types.h", {"cudaError_t", "cudaError", "cudaSuccess", "cudaStream_t"}},
     {"cassert", {"assert"}}};
 

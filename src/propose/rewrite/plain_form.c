@@ -41,6 +41,16 @@ static const struct node *bare(const struct node *n)
     return n;
 }
 
+/* Does the body declare the name again? There it is another variable than where the factor stands.
+ */
+static bool is_hidden(const struct node *function, const char *name)
+{
+    for (const struct node *n = function->body; n; n = node_next(function->body, n))
+        if (n->kind == NODE_VAR && !strcmp(n->name, name))
+            return true;
+    return false;
+}
+
 /* Add the factors of an expression; a local with one value counts as what it began with. */
 static bool add_factors(
     const struct flat_index *f, const struct node *n, struct factors *to, unsigned depth)
@@ -55,7 +65,8 @@ static bool add_factors(
         node_is_single(f->function, decl))
         return add_factors(f, decl->init, to, depth + 1);
     const char *text = tree_text(f->in->tree, n);
-    const bool param = decl && decl->kind == NODE_PARAM && !node_assigns(f->function, decl);
+    const bool param = decl && decl->kind == NODE_PARAM && !node_assigns(f->function, decl) &&
+                       !is_hidden(f->function, decl->name);
     const bool tune = n->kind == NODE_NAME && !decl && pragma_find_tune(f->in, n->name);
     if (to->nr == MAX_FACTORS || !(param || tune || extent_is_literal(text)))
         return false;

@@ -45,8 +45,20 @@ static struct rewrite_out fresh_out(const struct rewrite_in *in)
     return (struct rewrite_out){.edits = {.arena = in->arena}};
 }
 
-/* One variant. Its text must differ from the source, and must have a plan that keeps the contract.
- */
+/* Can all launches be made at the timed sizes? A grid along y and z is short: rows that were
+ * numbered along x may be too many there. */
+static bool can_launch(const struct rewrite_in *in, const struct plan *plan, struct err *why)
+{
+    const struct env env = plan_env(in->arena, plan, &in->task->timed);
+    struct launch_config config;
+    for (unsigned i = 0; i < plan->nr_launches; i++)
+        if (!launch_resolve(&plan->launches[i], &env, &config, why))
+            return false;
+    return true;
+}
+
+/* One variant. Its text must differ from the source, and must have a plan that keeps the contract
+ * and that can be launched. */
 static bool try_on(
     const struct rewrite_in *in, const struct move *move, unsigned variant, struct rewrite_out *out)
 {
@@ -64,6 +76,8 @@ static bool try_on(
     struct err why;
     if (!plan_parse(&plan, in->task, in->arena, out->text, out->bytes, &verdict, &why))
         return rewrite_refuse(in, out, "the result is not a plan: %s", why.text);
+    if (!can_launch(in, &plan, &why))
+        return rewrite_refuse(in, out, "the result cannot be launched: %s", why.text);
     return true;
 }
 

@@ -8,9 +8,6 @@
  * what a finding says of a parameter's direction, each other value of one parameter. */
 enum { MOST_OFFERED = 8, MOST_NEIGHBOURS = 64 };
 
-/* Of the variants, the neighbours come last. */
-enum { FIRST_NEIGHBOUR = 65000 };
-
 /* Says "set TILE = 8 instead of 16", and makes the edits, if there are to be any. False: a line was
  * not found again. */
 static bool set_values(const struct rewrite_in *in, const struct tune_point *point,
@@ -36,9 +33,9 @@ static bool find_point(
 {
     if (!in->plan->nr_tunes)
         return false;
-    if (option->variant < FIRST_NEIGHBOUR)
+    if (option->variant < TUNE_FIRST_NAMED)
         return tuning_next(in->tuning, in, point);
-    if (!tuning_neighbour(in, option->variant - FIRST_NEIGHBOUR, point))
+    if (!tuning_neighbour(in, option->variant - TUNE_FIRST_NAMED, point))
         return false;
     tuning_given(in->tuning, in, point);
     return true;
@@ -88,7 +85,7 @@ static bool tuner_list(const struct rewrite_in *in, struct option_list *list, st
     list_points(in, list, MOST_OFFERED);
     for (unsigned n = 0;
          n < MOST_NEIGHBOURS && in->plan->nr_tunes && tuning_neighbour(in, n, &point); n++) {
-        option.variant = FIRST_NEIGHBOUR + n;
+        option.variant = TUNE_FIRST_NAMED + n;
         if (set_values(in, &point, NULL, &option.what))
             option_add(list, &option);
     }
@@ -97,7 +94,7 @@ static bool tuner_list(const struct rewrite_in *in, struct option_list *list, st
 
 void tuner_list_all(const struct rewrite_in *in, struct option_list *list)
 {
-    list_points(in, list, FIRST_NEIGHBOUR);
+    list_points(in, list, TUNE_FIRST_NAMED);
 }
 
 const struct proposer_ops tuner_ops = {"tuner", PROPOSER_TUNER, tuner_list, tuner_make};

@@ -69,6 +69,29 @@ static void contents_are_described(void **state)
     assert_null(capture_describe(*state, ELEM_F32, reals, 1, &sizes));
 }
 
+/* All digits of whole numbers; no bound that the type, or an expression, cannot hold. */
+static void wide_contents_are_described(void **state)
+{
+    const struct env none = {NULL, 0};
+    const int32_t same[] = {1234567891, 1234567891}, steps[] = {INT32_MIN, -1, INT32_MAX - 1};
+    const int64_t ends[] = {INT64_MAX, INT64_MIN, 0},
+                  near[] = {INT64_MAX - 1, INT64_MAX, INT64_MAX};
+    const float large[] = {3e38f, 3e38f};
+    const double doubles[] = {1.7e308, -1.7e308};
+
+    assert_string_equal(capture_describe(*state, ELEM_I32, same, 2, &none), "constant(1234567891)");
+    assert_string_equal(
+        capture_describe(*state, ELEM_I32, steps, 3, &none), "iota(-2147483648, 2147483647)");
+    assert_string_equal(capture_describe(*state, ELEM_I64, ends, 3, &none),
+        "integers(-9223372036854775807 - 1, 9223372036854775807)");
+    assert_string_equal(capture_describe(*state, ELEM_I64, near, 3, &none),
+        "sorted(9223372036854775806, 9223372036854775807)");
+    assert_string_equal(
+        capture_describe(*state, ELEM_F32, large, 2, &none), "uniform(1.5e+38, 3.00000001e+38)");
+    assert_string_equal(
+        capture_describe(*state, ELEM_F64, doubles, 2, &none), "uniform(-1.7e+308, 1.7e+308)");
+}
+
 /* A struct by value with an address in it, an offset, a number, and what nobody had written. */
 static void a_contract_of_the_capture(void **state)
 {
@@ -165,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(names_and_types, setup, teardown),
         cmocka_unit_test_setup_teardown(contents_are_described, setup, teardown),
+        cmocka_unit_test_setup_teardown(wide_contents_are_described, setup, teardown),
         cmocka_unit_test_setup_teardown(a_contract_of_the_capture, setup, teardown),
     };
 

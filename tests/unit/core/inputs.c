@@ -64,8 +64,15 @@ static void test_uniform(void **state)
     for (int i = 0; i < NR; i++)
         assert_true(x[i] >= -2 && x[i] < 4);
     moments(x, &mean, &deviation);
-    assert_true(fabs(mean - 1) < 0.05);                 /* 4 sigma of the mean of 20000 */
-    assert_true(fabs(deviation - 6 / sqrt(12)) < 0.05); /* (b - a) / sqrt(12) */
+    assert_true(fabs(mean - 1) < 0.05);                        /* 4 sigma of the mean of 20000 */
+    assert_true(fabs(deviation - 6 / sqrt(12)) < 0.05);        /* (b - a) / sqrt(12) */
+    x = fill(reals(GEN_UNIFORM, -1.5e308, 1.5e308), 7, 1, NR); /* b - a is no double */
+    for (int i = 0; i < NR; i++)
+        assert_true(isfinite(x[i]) && fabs(x[i]) <= 1.5e308);
+    for (int i = 0; i < NR; i++)
+        room[i] /= 1.5e308;
+    moments(room, &mean, &deviation);
+    assert_true(fabs(mean) < 0.02 && fabs(deviation - 2 / sqrt(12)) < 0.02);
 }
 
 static void test_normal(void **state)

@@ -443,6 +443,11 @@ static void test_launch_errors(void **state)
     refuse_line(
         *state, "launch f<<<1, 2>>>(A, C + D)", "k.cu:6:40: unknown name 'D'; expected a size");
     refuse_line(*state, "launch f<<<1, 2>>>(A, C +)", "k.cu:6:39: the expression ends early");
+    refuse_line(*state, "launch f<<<1, 2>>>(A, tensor_map(C, box(8), interleave(16)))",
+        "k.cu:6:68: interleaved layouts of tensor maps are not emulated");
+    refuse_line(*state, "launch f<<<1, 2>>>(A, tensor_map(C, box(8), zig))",
+        "k.cu:6:58: unknown part of a tensor map; expected box, size, stride, step, swizzle or "
+        "nan");
     refuse_line(*state, "launch f<<<1, 2>>>(A, texture(C))",
         "k.cu:6:45: a texture without a width; expected texture(x, width, ...)");
     refuse_line(*state, "launch f<<<1, 2>>>(A, texture(D, 4))",

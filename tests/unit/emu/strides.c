@@ -97,7 +97,7 @@ static double run(const struct row *r, const char *ptx, unsigned rounds, double 
 
 static void test_strides(void **state)
 {
-    enum { FEW = 16, MANY = 64 };
+    enum { FEW = 8, MANY = 24 };
     double worst = 0;
 
     (void)state;

@@ -96,8 +96,10 @@ static void assert_near(double value, double expected)
 static void test_too_few_blocks_call_for_smaller_ones(void **state)
 {
     static const struct option options[] = {
-        {.action = ACTION_TUNE, .variant = 0, .what = "set TILE = 32 instead of 16"},
-        {.action = ACTION_TUNE, .variant = 1, .what = "set TILE = 8 instead of 16"},
+        {.action = ACTION_TUNE, .variant = TUNE_FIRST_NAMED, .what = "set TILE = 32 instead of 16"},
+        {.action = ACTION_TUNE,
+            .variant = TUNE_FIRST_NAMED + 1,
+            .what = "set TILE = 8 instead of 16"},
     };
     struct fixture *f = *state;
 
@@ -113,6 +115,20 @@ static void test_too_few_blocks_call_for_smaller_ones(void **state)
     /* Four times the blocks, as many threads: two doublings that count half. The other way: as
      * many halvings. */
     assert_near(ratio(f, 1, 0), 2 / 0.5);
+}
+
+/* Which of the tuner's variants name their values is what their numbers say, not their words. */
+static void test_named_values_count_for_less(void **state)
+{
+    static const struct option options[] = {
+        {.action = ACTION_TUNE, .variant = 0, .what = "set out, other values of TILE"},
+        {.action = ACTION_TUNE, .variant = TUNE_FIRST_NAMED, .what = "TILE = 8"},
+    };
+    struct fixture *f = *state;
+
+    offer(f, options, 2);
+    explain(f);
+    assert_near(ratio(f, 1, 0), 0.25); /* NAMED_VALUE */
 }
 
 static void test_latency_calls_for_wider_unrolling(void **state)
@@ -229,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             test_too_few_blocks_call_for_smaller_ones, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_named_values_count_for_less, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_latency_calls_for_wider_unrolling, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_profile_speaks_against_moves, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_other_feedback, set_up, tear_down),

@@ -323,6 +323,29 @@ static void test_large_objects(void **state)
     arena_destroy(f.arena);
 }
 
+/* A chain of else if is as deep as one statement, and costs as much as is written. */
+static void test_long_chain(void **state)
+{
+    enum { NR_BRANCHES = 5000 };
+    struct file f;
+    struct str text = {0};
+
+    (void)state;
+    str_add(&text, "__global__ void k(int n) {}\nint main() { int n = 77;");
+    for (unsigned i = 0; i < NR_BRANCHES; i++)
+        str_addf(&text, " if (n == %u) n = %u; else", i + 1000, i);
+    str_add(&text, " n = 9; if (n == 9) n++; else if (n > 3) n = 0; k<<<1, 1>>>(n); }");
+    read_file(&f, str_text(&text));
+    struct interp *ip = interp_create(f.arena, &f.resolver);
+
+    assert_true(interp_main(ip, NULL, 0, true));
+    assert_int_equal(ip->nr_launches, 1);
+    assert_int_equal(ip->launches[0].args[0].i, 10);
+    assert_true(ip->steps < 20 * NR_BRANCHES);
+    str_finish(&text);
+    arena_destroy(f.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_grid),
         cmocka_unit_test(test_tensor),
         cmocka_unit_test(test_large_objects),
+        cmocka_unit_test(test_long_chain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

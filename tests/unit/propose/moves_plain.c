@@ -17,17 +17,17 @@ static void judge(struct bench *b, struct candidate *c)
 }
 
 struct text_of { /* what differs between the sources */
-    const char *guard, *row, *column, *limit, *grid;
+    const char *guard, *row, *column, *limit, *grid, *rows;
 };
 
 static const struct text_of standard = {
-    "if (i >= m * n)\n        return;", "i / n", "i % n", "", "ceil_div(M*N, BLOCK)"};
+    "if (i >= m * n)\n        return;", "i / n", "i % n", "", "ceil_div(M*N, BLOCK)", "70"};
 
 static const char *product(const struct text_of *t)
 {
     static char text[4096];
     snprintf(text, sizeof(text),
-        "#pragma keet size   M = 70, N = 130, K = 40\n#pragma keet check  M = 5, N = 3, K = 7\n"
+        "#pragma keet size   M = %s, N = 130, K = 40\n#pragma keet check  M = 5, N = 3, K = 7\n"
         "#pragma keet in     A : f32[M][K] = uniform(-1, 1)\n"
         "#pragma keet in     B : f32[K][N] = uniform(-1, 1)\n#pragma keet out    C : f32[M][N]\n"
         "#pragma keet tolerance rel = 1e-4, abs = 1e-4\n"
@@ -38,7 +38,7 @@ static const char *product(const struct text_of *t)
         "    %s\n    int row = %s, col = %s;\n    float sum = 0;\n"
         "    for (int e = 0; e < k; e++)\n        sum += A[row * k + e] * B[e * n + col];\n"
         "    C[i] = sum;\n}\n",
-        t->grid, t->limit, t->guard, t->row, t->column);
+        t->rows, t->grid, t->limit, t->guard, t->row, t->column);
     return text;
 }
 
@@ -81,6 +81,56 @@ static void test_flat_refused(void **state)
     for (unsigned i = 0; i < 6; i++) {
         struct bench *b = bench_begin("test.cu", product(&sources[i]), false);
         refuses(b, ACTION_REGISTER_TILE, 0, "f: ");
+        end(b);
+    }
+}
+
+/* Rows that blocks along x number are more than blocks along y may be. */
+static void test_too_many_rows(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct text_of source = standard;
+        source.rows = i ? "9000000" : "4000000";
+        struct bench *b = bench_begin("test.cu", product(&source), false);
+        if (i)
+            refuses(b, ACTION_REGISTER_TILE, 0, "cannot be launched: line 13: grid.y is 140625");
+        else
+            assert_int_equal(apply(b, ACTION_REGISTER_TILE, 0).verdict, VERDICT_OK);
+        end(b);
+    }
+}
+
+/* A quotient by several factors leaves one, whose name may stand for something else in the loop. */
+static void test_hidden_factor(void **state)
+{
+    const char *const loops[] = {"e", "m"};
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        const char *e = loops[i];
+        char text[4096];
+        snprintf(text, sizeof(text),
+            "#pragma keet size   P = 6, M = 70, N = 130, K = 40\n"
+            "#pragma keet check  P = 2, M = 5, N = 3, K = 7\n"
+            "#pragma keet in     A : f32[P][K] = uniform(-1, 1)\n"
+            "#pragma keet in     B : f32[K][N] = uniform(-1, 1)\n"
+            "#pragma keet out    C : f32[P][M][N]\n"
+            "#pragma keet tolerance rel = 1e-4, abs = 1e-4\n"
+            "#pragma keet launch f<<<ceil_div(P*M*N, 128), 128>>>(A, B, C, P, M, N, K)\n"
+            "__global__ void f(const float *A, const float *B, float *C, int p, int m, int n, int "
+            "k)\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+            "    const int plane = m * n;\n    if (i >= p * plane)\n        return;\n"
+            "    int col = i %% n;\n    float sum = 0;\n    for (int %s = 0; %s < k; %s++)\n"
+            "        sum += A[i / plane * k + %s] * B[%s * n + col];\n    C[i] = sum;\n}\n",
+            e, e, e, e, e);
+        struct bench *b = bench_begin("test.cu", text, false);
+        if (i == 0) {
+            b->at = apply(b, ACTION_REGISTER_TILE, 0);
+            judge(b, &b->original);
+            judge(b, &b->at);
+        } else {
+            refuses(b, ACTION_REGISTER_TILE, 0, "f: ");
+        }
         end(b);
     }
 }
@@ -204,6 +254,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flat_product),
         cmocka_unit_test(test_flat_refused),
+        cmocka_unit_test(test_too_many_rows),
+        cmocka_unit_test(test_hidden_factor),
         cmocka_unit_test(test_images),
         cmocka_unit_test(test_pointer_to_image),
         cmocka_unit_test(test_early_rounds),

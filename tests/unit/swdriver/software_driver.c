@@ -411,15 +411,16 @@ typedef CUresult encode_fn(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void 
     const cuuint64_t *, const cuuint64_t *, const cuuint32_t *, const cuuint32_t *,
     CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
-static CUresult make_map(struct fixture *f, CUtensorMap *map, cuuint32_t inner)
+static CUresult make_map(
+    struct fixture *f, CUtensorMap *map, cuuint32_t inner, CUtensorMapInterleave interleave)
 {
     void *so = dlopen(KEET_SOFTWARE_DRIVER, RTLD_NOW);
     encode_fn *encode = (encode_fn *)found(so, "cuTensorMapEncodeTiled");
     const cuuint64_t size[2] = {16, 64}, stride[1] = {64};
     const cuuint32_t box[2] = {inner, 8}, step[2] = {1, 1};
     const CUresult code = encode(map, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2, (void *)f->array, size,
-        stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
-        CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+        stride, box, step, interleave, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 
     dlclose(so);
     return code;
@@ -445,8 +446,12 @@ static void clusters_and_tensor_maps(void **state)
     uint32_t got[8];
     void *params[] = {&map, &out};
 
-    assert_int_equal(make_map(f, &map, 7), CUDA_ERROR_INVALID_VALUE); /* 28 bytes */
-    assert_int_equal(make_map(f, &map, 8), CUDA_SUCCESS);
+    assert_int_equal(make_map(f, &map, 7, CU_TENSOR_MAP_INTERLEAVE_NONE),
+        CUDA_ERROR_INVALID_VALUE); /* 28 bytes */
+    assert_int_equal(make_map(f, &map, 8, CU_TENSOR_MAP_INTERLEAVE_16B), CUDA_ERROR_NOT_SUPPORTED);
+    assert_int_equal(make_map(f, &map, 8, CU_TENSOR_MAP_INTERLEAVE_32B), CUDA_ERROR_NOT_SUPPORTED);
+    assert_int_equal(make_map(f, &map, 8, (CUtensorMapInterleave)3), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(make_map(f, &map, 8, CU_TENSOR_MAP_INTERLEAVE_NONE), CUDA_SUCCESS);
     assert_int_equal(f->driver->module_load(&module, hopper_ptx, 0, NULL, NULL), CUDA_SUCCESS);
     assert_int_equal(f->driver->module_function(&function, module, "copy"), CUDA_SUCCESS);
     assert_int_equal(f->driver->mem_alloc(&out, sizeof(got)), CUDA_SUCCESS);

@@ -1,0 +1,30 @@
+#include <cuda.h>
+#pragma keet size   height = 100, width = 256
+#pragma keet check  height = 20, width = 72
+#pragma keet in     x : f32[height][width] = uniform(-1, 1)
+#pragma keet out    sums : f32[ceil_div(height, 16)][width]
+#pragma keet launch tile_sums<<<dim3(ceil_div(width, 128), ceil_div(height, 16)), 128>>>(tensor_map(x, box(128, 16)), sums, height, width)
+/* The sum of each column of a tile of 16 rows. */
+__global__ void tile_sums(const __grid_constant__ CUtensorMap x, float *sums, int rows, int cols)
+{
+    __shared__ __align__(128) float tile[16 * 128];
+    __shared__ __align__(8) unsigned long long bar;
+    const unsigned full = (unsigned)__cvta_generic_to_shared(&bar), to = (unsigned)__cvta_generic_to_shared(tile);
+    int col = blockIdx.x * 128 + threadIdx.x;
+    float sum = 0;
+
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(full));
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(full), "r"(16 * 128 * 4) : "memory");
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
+                     :: "r"(to), "l"(&x), "r"(blockIdx.x * 128), "r"(blockIdx.y * 16), "r"(full) : "memory");
+    }
+    __syncthreads();
+    asm volatile("{\n.reg .pred p;\nAGAIN:\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0;\n@!p bra AGAIN;\n}" :: "r"(full) : "memory");
+    for (int row = 0; row < 16; row++)
+        sum += tile[row * 128 + threadIdx.x];
+    if (col < cols)
+        sums[blockIdx.y * cols + col] = sum;
+}
+
