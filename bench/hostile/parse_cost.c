@@ -5,7 +5,7 @@
  *     perf stat -e task-clock build/release/parse_cost here 10 kernels/NAME.cu...
  */
 #include "base/file.h"
-#include "base/fork_server.h"
+#include "base/mem.h"
 #include "cuda/cuda_tree.h"
 #include "propose/rewrite/rewriter.h"
 
@@ -18,12 +18,13 @@ static unsigned list_here(struct rewrite_in *in)
 {
     struct str refusals = {0};
     struct option_list list = {.arena = in->arena, .refusals = &refusals};
+    struct made_text texts[REWRITER_MOST];
     struct err err;
 
     in->tree = cuda_tree_parse(
         in->arena, in->source, in->bytes, in->plan->tunes, in->plan->nr_tunes, &err);
     if (in->tree)
-        rewriter_list_here(in, &list);
+        rewriter_list_here(in, &list, texts);
     str_finish(&refusals);
     return list.nr;
 }
@@ -55,9 +56,11 @@ static unsigned measure(const char *path, bool child, unsigned nr_times)
         fprintf(stderr, "%s\n", err.text);
         exit(1);
     }
+    source = xrealloc(source, in.bytes + nr_times + 1);
     in.source = source;
     in.plan = &task.plan;
     for (unsigned i = 0; i < nr_times; i++) {
+        memcpy(source + in.bytes++, "\n", 2); /* the rewriter reads no source twice */
         in.arena = arena_create();
         nr += child ? list_in_child(&in) : list_here(&in);
         arena_destroy(in.arena);

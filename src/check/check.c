@@ -130,8 +130,8 @@ struct set_state {
     struct extra_set *extra; /* NULL: a usual one */
     struct host_arrays inputs, first, second;
     struct reference reference;
-    bool kept; /* the cache owns the reference */
-    bool skip; /* the reference itself is not clean on these inputs */
+    bool kept, kept_inputs; /* the cache owns the reference, the inputs */
+    bool skip;              /* the reference itself is not clean on these inputs */
 };
 
 static const char *where_text(const struct check_state *t, const struct set_state *s)
@@ -287,13 +287,31 @@ static bool run_candidate(struct check_state *t, struct set_state *s, bool again
     return true;
 }
 
+static void drop_inputs(struct set_state *s)
+{
+    if (!s->kept_inputs)
+        host_finish(&s->inputs);
+    s->inputs = (struct host_arrays){0};
+    s->kept_inputs = false;
+}
+
+/* Makes the set's inputs, or takes those that were made for another candidate. */
 static bool fill(struct check_state *t, struct set_state *s, struct err *err)
 {
-    const struct checker *k = t->checker;
+    struct checker *k = t->checker;
     const struct check_shape *shape = &k->shapes[s->shape];
+    const struct env *env = &shape->shape.sizes;
+    const struct host_arrays *kept = original_inputs(k, s->shape, &s->set);
 
-    return host_fill(&s->inputs, k->task, &shape->shape.sizes, &s->set, shape->kind == SHAPE_TIMED,
-        shape->folder, err);
+    drop_inputs(s);
+    if (kept)
+        s->inputs = *kept;
+    else if (!host_init(&s->inputs, k->task, env, err) ||
+             !host_fill(
+                 &s->inputs, k->task, env, &s->set, shape->kind == SHAPE_TIMED, shape->folder, err))
+        return false;
+    s->kept_inputs = kept || original_keep_inputs(k, s->shape, &s->set, &s->inputs);
+    return true;
 }
 
 /* Runs the candidate first and then the reference, so that the candidate cannot find the
@@ -306,7 +324,8 @@ static bool run_pair(struct check_state *t, struct set_state *s, struct err *err
     struct device_result result, reference_result;
 
     if (!fill(t, s, err) || !run_candidate(t, s, false, &result, err) ||
-        !original_reference(k, s->shape, &asked, &s->reference, &s->kept, &reference_result, err))
+        !original_reference(
+            k, s->shape, &asked, &s->inputs, &s->reference, &s->kept, &reference_result, err))
         return false;
     if (original_is_finer(result.verdict) && k->sanitize && k->unvetted &&
         (!original_vet(k, s->shape, &asked, err) ||
@@ -444,8 +463,8 @@ static bool check_set(struct check_state *t, struct set_state *s, struct err *er
     bool ok;
 
     s->kept = true;
-    ok = host_init(&s->inputs, k->task, env, err) && host_init(&s->first, k->task, env, err) &&
-         host_init(&s->second, k->task, env, err) && run_pair(t, s, err);
+    ok = host_init(&s->first, k->task, env, err) && host_init(&s->second, k->task, env, err) &&
+         run_pair(t, s, err);
     if (ok && !s->skip && t->c->verdict == VERDICT_OK) {
         t->nr_styles += s->extra != NULL;
         ok = s->again ? run_again(t, s, err) : judge(t, s, &s->first, POISON_FIRST, err);
@@ -453,7 +472,7 @@ static bool check_set(struct check_state *t, struct set_state *s, struct err *er
                       (t->c->verdict == VERDICT_WRONG && !k->sanitize)))
             ok = name_race(t, s, err);
     }
-    host_finish(&s->inputs);
+    drop_inputs(s);
     host_finish(&s->first);
     host_finish(&s->second);
     if (!s->kept)
@@ -545,8 +564,8 @@ static bool check_state(struct check_state *t, struct err *err)
     env = &k->shapes[s->shape].shape.sizes;
     ok = host_init(&got, k->task, env, err);
     for (unsigned i = 0; ok && i < 2; i++)
-        ok = host_init(&s[i].inputs, k->task, env, err) && host_init(&want[i], k->task, env, err);
-    ok = ok && fill(t, &s[0], err);
+        ok = host_init(&want[i], k->task, env, err);
+    ok = ok && fill(t, &s[0], err) && host_init(&s[1].inputs, k->task, env, err);
     if (ok)
         change_few(t, &s[0].inputs, &s[1].inputs);
     for (unsigned i = 0; ok && result.verdict == VERDICT_OK && i < 2; i++)
@@ -554,7 +573,7 @@ static bool check_state(struct check_state *t, struct err *err)
     if (ok && result.verdict == VERDICT_OK)
         ok = run_series(t, s, want, &got, err);
     for (unsigned i = 0; i < 2; i++) {
-        host_finish(&s[i].inputs);
+        drop_inputs(&s[i]);
         host_finish(&want[i]);
     }
     host_finish(&got);

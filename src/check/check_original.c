@@ -28,6 +28,7 @@ enum {
 void reference_finish(struct reference *r)
 {
     host_finish(&r->outputs);
+    host_finish(&r->inputs);
 }
 
 static struct check_run oracle_run(struct checker *k, unsigned shape, bool sanitize)
@@ -68,8 +69,10 @@ static bool make_inputs(struct checker *k, unsigned shape, const struct env *env
     return true;
 }
 
-bool original_run(struct checker *k, unsigned shape, const struct input_set *set, bool sanitize,
-    struct host_arrays *outputs, struct device_result *result, struct err *err)
+/* given: the set's inputs; NULL: they are made. */
+static bool run_on(struct checker *k, unsigned shape, const struct input_set *set,
+    const struct host_arrays *given, bool sanitize, struct host_arrays *outputs,
+    struct device_result *result, struct err *err)
 {
     struct arena *arena = arena_create();
     struct check_run run = oracle_run(k, shape, sanitize);
@@ -77,18 +80,25 @@ bool original_run(struct checker *k, unsigned shape, const struct input_set *set
     struct host_arrays inputs = {0};
     bool ok;
 
-    run.inputs = &inputs;
+    run.inputs = given ? given : &inputs;
     if (set->other_scalars)
         run.task = &k->varied;
     *result = (struct device_result){0};
-    ok = host_init(&inputs, k->task, &env, err) && host_init(outputs, k->task, &env, err) &&
-         make_inputs(k, shape, &env, set, &inputs, result, err) &&
+    ok = host_init(outputs, k->task, &env, err) &&
+         (given || (host_init(&inputs, k->task, &env, err) &&
+                       make_inputs(k, shape, &env, set, &inputs, result, err))) &&
          (result->verdict != VERDICT_OK || check_run(&run, arena, outputs, result, err));
     host_finish(&inputs);
     if (!ok)
         host_finish(outputs);
     arena_destroy(arena);
     return ok;
+}
+
+bool original_run(struct checker *k, unsigned shape, const struct input_set *set, bool sanitize,
+    struct host_arrays *outputs, struct device_result *result, struct err *err)
+{
+    return run_on(k, shape, set, NULL, sanitize, outputs, result, err);
 }
 
 bool original_outputs(struct checker *k, unsigned shape, const struct host_arrays *inputs,
@@ -105,7 +115,7 @@ bool original_outputs(struct checker *k, unsigned shape, const struct host_array
 }
 
 static struct reference *cache_find(
-    struct checker *k, unsigned shape, const struct input_set *asked)
+    const struct checker *k, unsigned shape, const struct input_set *asked)
 {
     for (size_t i = 0; i < k->nr_cache; i++) {
         struct reference *r = &k->cache[i];
@@ -116,12 +126,40 @@ static struct reference *cache_find(
     return NULL;
 }
 
+static uint64_t bytes_of(const struct checker *k, const struct host_arrays *host)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; i < host->nr_arrays; i++)
+        bytes += array_bytes(&k->task->arrays[i], host->nr[i]);
+    return bytes;
+}
+
+const struct host_arrays *original_inputs(
+    const struct checker *k, unsigned shape, const struct input_set *set)
+{
+    const struct reference *known = cache_find(k, shape, set);
+
+    return known && known->inputs.bytes ? &known->inputs : NULL;
+}
+
+bool original_keep_inputs(struct checker *k, unsigned shape, const struct input_set *set,
+    const struct host_arrays *inputs)
+{
+    struct reference *known = cache_find(k, shape, set);
+    const uint64_t bytes = bytes_of(k, inputs);
+
+    if (!known || known->inputs.bytes || k->inputs_bytes + bytes > CACHE_MAX_BYTES)
+        return false;
+    known->inputs = *inputs;
+    k->inputs_bytes += bytes;
+    return true;
+}
+
 /* Keeps the reference when there is room; *kept tells who frees it. */
 static void cache_add(struct checker *k, struct reference *r, bool *kept)
 {
-    r->bytes = 0;
-    for (unsigned i = 0; i < r->outputs.nr_arrays; i++)
-        r->bytes += array_bytes(&k->task->arrays[i], r->outputs.nr[i]);
+    r->bytes = bytes_of(k, &r->outputs);
     *kept = k->cache_bytes + r->bytes <= CACHE_MAX_BYTES;
     if (!*kept)
         return;
@@ -131,7 +169,8 @@ static void cache_add(struct checker *k, struct reference *r, bool *kept)
 }
 
 bool original_reference(struct checker *k, unsigned shape, const struct input_set *set,
-    struct reference *r, bool *kept, struct device_result *result, struct err *err)
+    const struct host_arrays *inputs, struct reference *r, bool *kept, struct device_result *result,
+    struct err *err)
 {
     const struct reference *known = cache_find(k, shape, set);
     const bool usual = input_set_is_usual(set);
@@ -147,7 +186,7 @@ bool original_reference(struct checker *k, unsigned shape, const struct input_se
     /* Inputs that nobody declared may make the original race where it else does not. */
     const bool may_race = !usual && (!k->oblivious || set->other_scalars);
 
-    if (!original_run(k, shape, set, may_race && k->sanitize, &r->outputs, result, err))
+    if (!run_on(k, shape, set, inputs, may_race && k->sanitize, &r->outputs, result, err))
         return false;
     if (!usual && result->verdict == VERDICT_OK && set->style != INPUT_NAN &&
         !outputs_finite(k->task, &r->outputs))

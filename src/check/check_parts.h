@@ -23,6 +23,7 @@ struct reference {
     struct input_set asked, set; /* what was asked for, and what was used: scale 1 where the scale
                                     asked for gave no finite numbers */
     struct host_arrays outputs;
+    struct host_arrays inputs; /* empty: not kept */
     uint64_t bytes;
 };
 
@@ -49,7 +50,7 @@ struct checker {
     unsigned nr_shapes, nr_explicit;
     struct reference *cache;
     size_t nr_cache, cap_cache;
-    uint64_t cache_bytes;
+    uint64_t cache_bytes, inputs_bytes;
     struct timed *timed; /* the original's outputs at the timed sizes; NULL: not needed yet */
     struct extra_set *extras;
     unsigned nr_extras;
@@ -75,15 +76,24 @@ bool original_leave_out_clocks(struct checker *k, struct err *err);
 
 /* The outputs of the original. Where a scale leads out of the finite numbers (a root of a
  * negative), a comparison would prove nothing, so scale 1 takes its place. *kept: the cache frees
- * the reference; else call reference_finish. */
+ * the reference; else call reference_finish. inputs: of this set. */
 bool original_reference(struct checker *k, unsigned shape, const struct input_set *set,
-    struct reference *r, bool *kept, struct device_result *result, struct err *err);
+    const struct host_arrays *inputs, struct reference *r, bool *kept, struct device_result *result,
+    struct err *err);
 void reference_finish(struct reference *r);
 
 /* Puts the values of `expect` files in place of the original's outputs at these sizes. False: the
  * original does not agree with them, or a file cannot be read. folder: the case's, or NULL. */
 bool original_hold_to_files(struct checker *k, const struct env *sizes, const char *folder,
     struct host_arrays *outputs, struct err *err);
+
+/* The inputs of a set that recurs: of one whose reference is in the cache. NULL: they are not kept.
+ */
+const struct host_arrays *original_inputs(
+    const struct checker *k, unsigned shape, const struct input_set *set);
+/* Takes the inputs over, which stay valid as long as the checker. False: they stay the caller's. */
+bool original_keep_inputs(struct checker *k, unsigned shape, const struct input_set *set,
+    const struct host_arrays *inputs);
 
 /* One run of the original; the caller owns the outputs. */
 bool original_run(struct checker *k, unsigned shape, const struct input_set *set, bool sanitize,

@@ -335,6 +335,15 @@ bool scalar_is_word(enum scalar scalar)
            scalar == SCALAR_U64 || scalar == SCALAR_F32 || scalar == SCALAR_F64;
 }
 
+/* Is one of these nodes the variable's name? */
+static bool names(const struct node *first, const struct node *decl)
+{
+    for (const struct node *n = first; n; n = n->next)
+        if (n->kind == NODE_NAME && n->decl == decl)
+            return true;
+    return false;
+}
+
 bool node_assigns(const struct node *root, const struct node *decl)
 {
     for (const struct node *n = root; n; n = node_next(root, n)) {
@@ -351,11 +360,9 @@ bool node_assigns(const struct node *root, const struct node *decl)
         if (left && left->kind == NODE_NAME && left->decl == decl)
             return true;
         /* an unknown function may take it by reference */
-        if (n->kind == NODE_CALL && !call_is_pure(n->name) && !call_is_barrier(n->name) &&
-            !call_is_atomic(n->name))
-            for (const struct node *a = n->child; a; a = a->next)
-                if (a->kind == NODE_NAME && a->decl == decl && !decl->type.is_pointer)
-                    return true;
+        if (n->kind == NODE_CALL && !decl->type.is_pointer && names(n->child, decl) &&
+            !call_is_pure(n->name) && !call_is_barrier(n->name) && !call_is_atomic(n->name))
+            return true;
     }
     return false;
 }

@@ -24,7 +24,7 @@ struct propose {
     struct propose_options options;
     struct prompts *prompts;
     struct model *model; /* NULL: none is asked */
-    struct fork_server *rewriter;
+    struct rewriter *rewriter;
     struct tuning *tuning;
     struct str refusals;
 };

@@ -17,7 +17,7 @@
 
 #include <stdbool.h>
 
-struct fork_server;
+struct rewriter;
 struct tuning;
 
 struct rewrite_in {
@@ -31,7 +31,7 @@ struct rewrite_in {
     size_t bytes;
     bool forbid_fast_math;
     uint32_t smem_per_block_bytes; /* that a block may have; in the rewriter's child */
-    struct fork_server *rewriter;  /* outside its child; see rewriter.h */
+    struct rewriter *rewriter;     /* outside its child; see rewriter.h */
     struct tuning *tuning;         /* the same: what the run knows of points; see tuning.h */
 };
 

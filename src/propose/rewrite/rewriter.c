@@ -107,7 +107,7 @@ static bool try_variant(const struct rewrite_in *in, struct other_form *other,
 }
 
 static void list_move(const struct rewrite_in *in, struct other_form *other,
-    const struct move *move, struct option_list *list, struct hash *seen, unsigned *nr_seen)
+    const struct move *move, struct option_list *list, struct made_text *texts, struct hash *seen)
 {
     const char *whys[MAX_TRIED]; /* reasons of variants that are refused, each once */
     unsigned found = 0, nr_whys = 0;
@@ -125,11 +125,12 @@ static void list_move(const struct rewrite_in *in, struct other_form *other,
         }
         const struct hash hash = hash_bytes(out.text, out.bytes, 0);
         bool known = false;
-        for (unsigned i = 0; i < *nr_seen && !known; i++)
+        for (unsigned i = 0; i < list->nr && !known; i++)
             known = seen[i].high == hash.high && seen[i].low == hash.low;
         if (known)
             continue;
-        seen[(*nr_seen)++] = hash;
+        seen[list->nr] = hash;
+        texts[list->nr] = (struct made_text){out.text, out.bytes};
         found++;
         option_add(list, &(struct option){.action = move->action,
                              .proposer = PROPOSER_REWRITER,
@@ -142,10 +143,11 @@ static void list_move(const struct rewrite_in *in, struct other_form *other,
         str_addf(list->refusals, "%s: nothing new\n", action_name(move->action));
 }
 
-void rewriter_list_here(const struct rewrite_in *in, struct option_list *list)
+void rewriter_list_here(
+    const struct rewrite_in *in, struct option_list *list, struct made_text texts[REWRITER_MOST])
 {
-    struct hash seen[ARRAY_SIZE(moves) * MAX_VARIANTS];
-    unsigned nr_seen = 0;
+    _Static_assert(ARRAY_SIZE(moves) * MAX_VARIANTS <= REWRITER_MOST, "room for all");
+    struct hash seen[REWRITER_MOST];
     struct other_form other = {.asked = false};
     if (in->tree->trouble) {
         str_addf(list->refusals, "rewriter: the parser does not understand the source: %s\n",
@@ -153,7 +155,7 @@ void rewriter_list_here(const struct rewrite_in *in, struct option_list *list)
         return;
     }
     for (size_t i = 0; i < ARRAY_SIZE(moves); i++)
-        list_move(in, &other, &moves[i], list, seen, &nr_seen);
+        list_move(in, &other, &moves[i], list, texts, seen);
 }
 
 bool rewriter_make_here(

@@ -4,9 +4,11 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "core/chip.h"
+#include "propose/rewrite/listings.h"
 #include "propose/rewrite/rewriter.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +16,14 @@
 enum { CPU_S = 5, WALL_S = 120, MOST_OPTIONS = 4096, MOST_VARIANT = UINT16_MAX };
 
 static const uint64_t memory_bytes = (uint64_t)1 << 30, output_bytes = 64u << 20;
+
+/* Texts of an answer that are sent along; what is over is made when it is asked for. */
+static const size_t texts_bytes = 16u << 20;
+
+struct rewriter {
+    struct fork_server *server;
+    struct listings *listings;
+};
 
 struct rewriter_world {
     const struct task *task;
@@ -68,7 +78,7 @@ static uint32_t take_number(struct answer_reader *r)
     return number;
 }
 
-/* In the arena; "" from a bad answer. */
+/* In the arena; "" from a bad answer. arena NULL: the text is skipped. */
 static const char *take_text(struct answer_reader *r, struct arena *arena, size_t *bytes)
 {
     const uint32_t len = take_number(r);
@@ -76,7 +86,7 @@ static const char *take_text(struct answer_reader *r, struct arena *arena, size_
 
     *bytes = at ? len : 0;
     r->bad = r->bad || memchr(at, '\0', len);
-    return r->bad ? "" : arena_strndup(arena, at, len);
+    return r->bad || !arena ? "" : arena_strndup(arena, at, len);
 }
 
 /* ---- the child ---- */
@@ -85,14 +95,16 @@ static void answer_list(const struct rewrite_in *in, struct str *out)
 {
     struct str refusals = {0};
     struct option_list list = {.arena = in->arena, .refusals = &refusals};
+    struct made_text texts[REWRITER_MOST];
 
-    rewriter_list_here(in, &list);
+    rewriter_list_here(in, &list, texts);
     put_text(out, str_text(&refusals), refusals.len);
     put_number(out, list.nr);
     for (unsigned i = 0; i < list.nr; i++) {
         put_number(out, (uint32_t)list.items[i].action);
         put_number(out, list.items[i].variant);
         put_text(out, list.items[i].what, strlen(list.items[i].what));
+        put_text(out, texts[i].text, out->len + texts[i].bytes < texts_bytes ? texts[i].bytes : 0);
     }
     str_finish(&refusals);
 }
@@ -145,7 +157,7 @@ static int child_body(int fd, const void *context, const void *input, size_t byt
     return fd_write(fd, out.text, out.len) ? 0 : 1;
 }
 
-struct fork_server *rewriter_start(
+struct rewriter *rewriter_start(
     const struct task *task, bool forbid_fast_math, uint32_t smem_per_block_bytes, struct err *err)
 {
     static const char *const readable[] = {"/dev/null", "/dev/urandom", NULL};
@@ -156,13 +168,24 @@ struct fork_server *rewriter_start(
         .memory_bytes = memory_bytes,
         .output_bytes = output_bytes,
         .readable = readable};
+    struct fork_server *server = fork_server_create(child_body, &world, &limits, err);
+    struct rewriter *rewriter;
 
-    return fork_server_create(child_body, &world, &limits, err);
+    if (!server)
+        return NULL;
+    rewriter = xcalloc(1, sizeof(*rewriter));
+    rewriter->server = server;
+    rewriter->listings = listings_create();
+    return rewriter;
 }
 
-void rewriter_stop(struct fork_server *rewriter)
+void rewriter_stop(struct rewriter *rewriter)
 {
-    fork_server_destroy(rewriter);
+    if (!rewriter)
+        return;
+    fork_server_destroy(rewriter->server);
+    listings_destroy(rewriter->listings);
+    free(rewriter);
 }
 
 /* ---- our side ---- */
@@ -195,7 +218,7 @@ static bool ask(const struct rewrite_in *in, struct rewriting request, struct pr
 
     str_add_n(&bytes, (const char *)&request, sizeof(request));
     str_add_n(&bytes, in->source, in->bytes);
-    ok = fork_server_call(in->rewriter, bytes.text, bytes.len, result, err);
+    ok = fork_server_call(in->rewriter->server, bytes.text, bytes.len, result, err);
     str_finish(&bytes);
     if (!ok)
         return false;
@@ -214,6 +237,22 @@ static void give_up(struct option_list *list, const char *why)
     list->note = arena_printf(list->arena, "no mechanical move is offered: %s", why);
 }
 
+/* The next option of a listing, with its text; room NULL: without. */
+static struct option take_option(
+    struct answer_reader *r, struct arena *arena, struct arena *room, struct made_text *made)
+{
+    struct option option = {.proposer = PROPOSER_REWRITER};
+    const uint32_t action = take_number(r);
+    size_t bytes;
+
+    option.action = (enum action)action;
+    option.variant = take_number(r);
+    option.what = take_text(r, arena, &bytes);
+    made->text = take_text(r, room, &made->bytes);
+    r->bad = r->bad || action >= (uint32_t)NR_ACTIONS || option.variant > MOST_VARIANT;
+    return option;
+}
+
 static bool take_options(struct answer_reader *r, struct option_list *list)
 {
     struct option_list found = {.arena = list->arena};
@@ -223,13 +262,9 @@ static bool take_options(struct answer_reader *r, struct option_list *list)
 
     r->bad = r->bad || nr > MOST_OPTIONS;
     for (uint32_t i = 0; i < nr && !r->bad; i++) {
-        struct option option = {.proposer = PROPOSER_REWRITER};
-        const uint32_t action = take_number(r);
+        struct made_text made;
+        const struct option option = take_option(r, list->arena, NULL, &made);
 
-        option.action = (enum action)action;
-        option.variant = take_number(r);
-        option.what = take_text(r, list->arena, &bytes);
-        r->bad = r->bad || action >= (uint32_t)NR_ACTIONS || option.variant > MOST_VARIANT;
         option_add(&found, &option);
     }
     if (r->bad || r->left)
@@ -242,21 +277,56 @@ static bool take_options(struct answer_reader *r, struct option_list *list)
 
 static bool rewriter_list(const struct rewrite_in *in, struct option_list *list, struct err *err)
 {
+    struct listings *listings = in->rewriter->listings;
+    struct answer_reader r = {0};
     struct proc_result result;
     const char *why;
 
+    r.at = listings_find(listings, in->source, in->bytes, &r.left);
+    if (r.at)
+        return take_options(&r, list) || err_set(err, "a kept list of moves is damaged");
     if (!ask(in, (struct rewriting){.action = (uint32_t)ACTION_NONE}, &result, &why, err))
         return false;
-    if (!why) {
-        struct answer_reader r = {.at = result.output, .left = result.output_bytes};
-
-        if (!take_options(&r, list))
-            why = "the parser's answer on this source is damaged";
-    }
-    if (why)
+    r = (struct answer_reader){.at = result.output, .left = result.output_bytes};
+    if (!why && !take_options(&r, list))
+        why = "the parser's answer on this source is damaged";
+    if (why) {
         give_up(list, why);
+    } else {
+        listings_keep(listings, in->source, in->bytes, result.output, result.output_bytes);
+        result.output = NULL;
+    }
     proc_result_finish(&result);
     return true;
+}
+
+/* Has the option been made already, when the source's moves were listed? */
+static bool was_made(
+    const struct rewrite_in *in, const struct option *option, struct rewrite_out *out)
+{
+    struct answer_reader r = {0}, at;
+    struct option listed;
+    struct made_text made;
+    size_t bytes;
+    uint32_t nr;
+
+    r.at = listings_find(in->rewriter->listings, in->source, in->bytes, &r.left);
+    if (!r.at)
+        return false;
+    take_text(&r, NULL, &bytes); /* refusals */
+    for (nr = take_number(&r); nr > 0 && !r.bad; nr--) {
+        at = r;
+        listed = take_option(&r, NULL, NULL, &made);
+        if (listed.action != option->action || listed.variant != option->variant)
+            continue;
+        if (made.bytes == 0) /* too much to be sent along */
+            return false;
+        out->what = take_option(&at, in->arena, in->arena, &made).what;
+        out->text = made.text;
+        out->bytes = made.bytes;
+        return true;
+    }
+    return false;
 }
 
 static bool rewriter_make(const struct rewrite_in *in, const struct option *option,
@@ -265,6 +335,9 @@ static bool rewriter_make(const struct rewrite_in *in, const struct option *opti
     struct proc_result result;
     const char *why;
 
+    *made = was_made(in, option, out);
+    if (*made)
+        return true;
     if (!ask(in, (struct rewriting){(uint32_t)option->action, option->variant}, &result, &why, err))
         return false;
     if (!why) {

@@ -1,6 +1,7 @@
 /* Owns the tests of the checker's judgement, on a device of a few lines: its memory is the host's
  * and its kernels are C functions below, right and wrong in known ways. */
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "check/check.h"
 #include "check/check_compare.h"
@@ -36,6 +37,7 @@ static const char source[] = "#pragma keet size  M = 1024, N = 1024\n"
 struct fake {
     struct device base;
     unsigned nr_launches;
+    uint64_t written; /* a hash of all that was written since it was 0 */
     bool finds_races; /* in everything, when asked to look */
 };
 
@@ -264,6 +266,7 @@ static bool fake_write(
     struct device *device, uint64_t address, const void *bytes, uint64_t nr, struct err *err)
 {
     memcpy((void *)(uintptr_t)address, bytes, nr);
+    fake_of(device)->written = hash_bytes(bytes, nr, fake_of(device)->written).low;
     return true;
 }
 
@@ -538,6 +541,24 @@ static void test_reference_cached(void **state)
     before = b->fake.nr_launches;
     check(b, "right");
     assert_int_equal(b->fake.nr_launches - before, first);
+}
+
+/* Inputs that are kept for later candidates are those that were made: what is written to the
+ * device. The candidates of one seed get the same sets; the second makes some, the third none. */
+static void test_inputs_kept(void **state)
+{
+    struct bench *b = *state;
+    uint64_t made;
+
+    check(b, "right"); /* the references run, too */
+    b->fake.written = 0;
+    check(b, "right");
+    made = b->fake.written;
+    assert_true(made != 0);
+    check(b, "input"); /* which writes to its input */
+    b->fake.written = 0;
+    check(b, "right");
+    assert_true(b->fake.written == made);
 }
 
 static void test_deterministic(void **state)
@@ -1016,6 +1037,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_dead, setup, teardown),
         cmocka_unit_test_setup_teardown(test_scale_falls_back, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reference_cached, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_inputs_kept, setup, teardown),
         cmocka_unit_test_setup_teardown(test_deterministic, setup, teardown),
         cmocka_unit_test_setup_teardown(test_broken_original, setup, teardown),
         cmocka_unit_test_setup_teardown(test_racy_original, setup, teardown),

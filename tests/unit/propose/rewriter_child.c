@@ -132,6 +132,51 @@ static void files_of_others(void **state)
     }
 }
 
+/* What a move makes is the same whether the moves of its source were listed before, so that the
+ * text is kept, or not. */
+static void kept_texts_are_those_that_are_made(void **state)
+{
+    const struct propose_options options = {.prompts_dir = KEET_SOURCE_DIR "/prompts"};
+    char *source = made("int y = 0", "+1", 3, ";");
+    struct arena *arena = arena_create();
+    struct propose *lists, *makes;
+    struct candidate c = {.arena = arena, .parent = -1, .option = {.action = ACTION_NONE}};
+    struct task task;
+    struct err err;
+    unsigned nr = 0;
+
+    assert_true(task_parse(&task, arena, "t.cu", source, strlen(source), &err));
+    c.task = &task;
+    lists = propose_create(&options, &task, &err);
+    makes = propose_create(&options, &task, &err);
+    assert_true(propose_kernel(lists, NULL, 0, &c, &err));
+    for (unsigned round = 0; round < 2; round++) { /* the second list is a kept one */
+        const unsigned nr_before = c.nr_options;
+
+        assert_true(propose_options(lists, &c, &err));
+        assert_true(c.nr_options > 0 && (round == 0 || c.nr_options == nr_before));
+    }
+    for (unsigned i = 0; i < c.nr_options; i++) {
+        struct candidate kept = {.arena = arena, .task = &task, .option = c.options[i]};
+        struct candidate asked = kept;
+
+        if (c.options[i].proposer != PROPOSER_REWRITER)
+            continue;
+        nr++;
+        assert_true(propose_kernel(lists, c.source, c.source_bytes, &kept, &err));
+        assert_true(propose_kernel(makes, c.source, c.source_bytes, &asked, &err));
+        assert_int_equal(kept.verdict, VERDICT_OK);
+        assert_string_equal(kept.source, asked.source);
+        assert_string_equal(kept.proposal_note, asked.proposal_note);
+        assert_string_not_equal(kept.source, c.source);
+    }
+    assert_true(nr > 0);
+    propose_destroy(lists);
+    propose_destroy(makes);
+    arena_destroy(arena);
+    free(source);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +185,7 @@ int main(void)
         cmocka_unit_test(deep_nests),
         cmocka_unit_test(a_macro_bomb),
         cmocka_unit_test(files_of_others),
+        cmocka_unit_test(kept_texts_are_those_that_are_made),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
