@@ -2,14 +2,14 @@
 nodes fails. The run must end with a status, its database must be whole, and --resume must come to
 the same tree.
 
-    faults.py KEET-OPT FAULT-LIBRARY [--kind KIND] [--part N] [--part-of-malloc N] [--seed N] [--cold] [--from N] [--to N] [--log FILE]
+    faults.py KEET-OPT FAULT-LIBRARY [--kind KIND] [--part N] [--seed N] [--cold] [--from N] [--to N] [--log FILE]
 
---part 16: a random sixteenth of all n, drawn from --seed (default: the day); --part-of-malloc: another
-part of those of malloc. For malloc, of which a run makes very many, there is one run for all n: at
-each n it forks, in the fork the call fails, and the run waits for the end of the fork (fault.h);
---resume is tried once for each database that is left, times and clocks aside. --cold: nothing is
-kept of earlier runs, so that processes for compiler and parser are made, too; each n is a run.
---from, --to: of malloc, only these n, both included. --log: the n of malloc that were tried.
+--part 16: a random sixteenth of all n, drawn from --seed (default: the day). For malloc, of which a
+run makes very many, there is one run for all n: at each n it forks, in the fork the call fails, and
+the run waits for the end of the fork (fault.h); --resume is tried once for each database that is
+left, times and clocks aside. --cold: nothing is kept of earlier runs, so that processes for compiler and
+parser are made, too; each n is a run. --from, --to: of malloc, only these n, both included. --log: the n of malloc
+that were tried.
 """
 import argparse
 import concurrent.futures
@@ -237,7 +237,7 @@ def contents(folder):
 
 def in_forks(bench, options, all_of_them, draw):
     """All n of malloc, or each part-th, in forks of as many runs as there are jobs: how many, and how many did not hold."""
-    step, all_of_them = round(options.part_of_malloc or options.part), min(all_of_them, options.last)
+    step, all_of_them = round(options.part), min(all_of_them, options.last)
     first = max(options.first, 1) + draw.randrange(step)
     each = (all_of_them - first) // options.jobs // step * step + step
     ranges = [range(first + i * each, min(first + (i + 1) * each, all_of_them + 1), step) for i in range(options.jobs)]
@@ -255,7 +255,6 @@ def main():
     parser.add_argument("library")
     parser.add_argument("--kind", choices=KINDS, action="append")
     parser.add_argument("--part", type=float, default=1)
-    parser.add_argument("--part-of-malloc", type=float)
     parser.add_argument("--seed", type=int, default=int(time.time()) // 86400)
     parser.add_argument("--from", type=int, default=1, dest="first")
     parser.add_argument("--to", type=int, default=1 << 62, dest="last")
