@@ -140,7 +140,6 @@ static void launch_begins(const struct inject_config *config)
 {
     pthread_mutex_lock(&lock);
     if (inject_begin(&now.launch, config)) {
-        inject_wait();
         now.shot = record_begin(&now.launch.is, &now.launch.view);
         if (now.shot != NULL)
             return;

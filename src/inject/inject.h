@@ -34,8 +34,8 @@ struct inject_config {
     void **params, **extra;
 };
 
-/* False: the launch belongs to a graph that is being captured, or the driver knows no such kernel.
- * What is true must be finished. */
+/* Waits for all work before, if the launch is to be recorded. False: the launch belongs to a graph
+ * that is being captured, or the driver knows no such kernel. What is true must be finished. */
 bool inject_begin(struct inject_launch *launch, const struct inject_config *config);
 void inject_finish(struct inject_launch *launch);
 /* Waits for all work of the context. NULL: it went well; else why not, as static text. */

@@ -185,6 +185,23 @@ static void take_variables(struct inject_launch *l, CUfunction function)
     }
 }
 
+/* Another thread may capture a stream meanwhile; waiting would spoil its graph in the usual mode.
+ */
+const char *inject_wait(void)
+{
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    const char *text = "an error that the driver does not name";
+    CUresult result;
+
+    driver.capture_mode(&mode);
+    result = driver.synchronize();
+    driver.capture_mode(&mode);
+    if (result == CUDA_SUCCESS)
+        return NULL;
+    driver.error_text(result, &text);
+    return text;
+}
+
 bool inject_begin(struct inject_launch *l, const struct inject_config *config)
 {
     const CUfunction function = function_of(config->function);
@@ -207,8 +224,11 @@ bool inject_begin(struct inject_launch *l, const struct inject_config *config)
         l->is.block[d] = config->block[d];
         l->is.cluster[d] = config->cluster[d];
     }
-    take_params(l, function, config->params, packed(config->extra));
-    take_variables(l, function);
+    if (record_wants(l->is.kernel)) {
+        inject_wait();
+        take_params(l, function, config->params, packed(config->extra));
+        take_variables(l, function);
+    }
     return true;
 }
 
@@ -216,21 +236,4 @@ void inject_finish(struct inject_launch *l)
 {
     free(l->params);
     free(l->variables);
-}
-
-/* Another thread may capture a stream meanwhile; waiting would spoil its graph in the usual mode.
- */
-const char *inject_wait(void)
-{
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    const char *text = "an error that the driver does not name";
-    CUresult result;
-
-    driver.capture_mode(&mode);
-    result = driver.synchronize();
-    driver.capture_mode(&mode);
-    if (result == CUDA_SUCCESS)
-        return NULL;
-    driver.error_text(result, &text);
-    return text;
 }

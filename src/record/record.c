@@ -291,9 +291,21 @@ static void put_line(struct str *line)
     str_finish(line);
 }
 
+static bool wants(const struct kernel_total *total)
+{
+    return (recorder.kernel == NULL || strstr(total->name, recorder.kernel) != NULL) &&
+           total->nr_launches >= recorder.nr_skipped && total->nr_recorded < recorder.nr_each;
+}
+
+bool record_wants(const char *kernel)
+{
+    return wants(total_of(kernel));
+}
+
 struct record_shot *record_begin(const struct record_launch *launch, struct record_view *view)
 {
     struct kernel_total *total = total_of(launch->kernel);
+    const bool wanted = wants(total);
     const uint64_t nth = total->nr_launches++, order = recorder.order++;
     struct str line = {0};
     struct record_shot *shot;
@@ -302,8 +314,7 @@ struct record_shot *record_begin(const struct record_launch *launch, struct reco
                       launch->block[0] * launch->block[1] * launch->block[2];
     if (clock_ns() / 1e9 > recorder.written_s + 1)
         write_totals(false);
-    if ((recorder.kernel != NULL && strstr(launch->kernel, recorder.kernel) == NULL) ||
-        nth < recorder.nr_skipped || total->nr_recorded >= recorder.nr_each)
+    if (!wanted)
         return NULL;
     total->nr_recorded++;
     shot = xcalloc(1, sizeof(*shot));

@@ -64,6 +64,10 @@ struct record_time {
 bool record_on(void);
 bool record_is_dry(void);
 
+/* Will the next launch of the kernel be recorded, or only counted? For a launch that is only
+ * counted the view and the parameters are not looked at. */
+bool record_wants(const char *kernel);
+
 struct record_shot; /* a recorded launch that is under way */
 /* Counts a launch, which is about to run. NULL: it is only counted. */
 struct record_shot *record_begin(const struct record_launch *launch, struct record_view *view);
