@@ -17,10 +17,9 @@ struct expanded {
  * what # and ## make. Comments and ends of lines become blanks. */
 void expand_body(struct str *out, const struct macro *m, const struct tok_range *args, unsigned nr);
 
-/* The text with those macros written out that make device code at file scope or launch a kernel.
- * Calls at file scope are written out. With anywhere, calls in functions are too: that is for a
- * file whose launches are found by text, because main does not lead to them. */
+/* The text with those macros written out that are called at file scope and make device code or a
+ * function that launches a kernel. */
 struct expanded expand_macros(
-    struct arena *arena, const char *text, size_t bytes, unsigned nr_lines, bool anywhere);
+    struct arena *arena, const char *text, size_t bytes, unsigned nr_lines);
 
 #endif

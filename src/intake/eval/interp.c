@@ -328,7 +328,8 @@ static const char *substituted(
 struct interp_operand interp_macro_call(
     struct interp *ip, const struct macro *macro, const struct tok_range *args, unsigned nr_args)
 {
-    static const char *const begins[] = {"do", "{", "if", "for", "asm", "__asm__", NULL};
+    static const char *const begins[] = {
+        "do", "{", "if", "for", "while", "switch", "asm", "__asm__", NULL};
     struct interp_operand none = {0};
 
     if (ip->depth > INTERP_MAX_DEPTH)

@@ -375,8 +375,7 @@ static void put_defines(struct inliner *p)
 static void keep_text(struct source_set *set, const struct inliner *p)
 {
     const unsigned nr = (unsigned)p->nr_origins;
-    const struct expanded whole =
-        expand_macros(set->arena, str_text(&p->out), p->out.len, nr, set->expands);
+    const struct expanded whole = expand_macros(set->arena, str_text(&p->out), p->out.len, nr);
 
     for (size_t i = 0; i < nr && whole.text; i++)
         p->origins[i].made = whole.line[i];

@@ -57,7 +57,6 @@ struct source_set {
     unsigned nr_neighbours;
     bool has_units;
     bool own_task;          /* the file says its task itself: none is inferred */
-    bool expands;           /* expand_macros is called with anywhere */
     struct origin *origins; /* by line, from 0 */
     size_t *starts;         /* where each line begins in text */
     unsigned nr_lines;
