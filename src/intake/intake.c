@@ -4,10 +4,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "intake/contract/contract.h"
 #include "intake/gather/python.h"
-#include "intake/gather/resolve_externs.h"
-#include "intake/gather/seed_constants.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Owns the inferred contract: which launches it has, and which of its sizes are free. */
-#include "intake/contract/contract.h"
+#include "intake/gather/source_set.h"
 
 #include "base/mem.h"
 #include "core/chip.h"

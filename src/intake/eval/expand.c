@@ -1,9 +1,8 @@
 /* Owns how macros that make functions are written out, with parameters, # and ##. */
-#include "intake/eval/expand.h"
+#include "intake/eval/resolver.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "intake/eval/resolver.h"
 
 #include <stdlib.h>
 #include <string.h>

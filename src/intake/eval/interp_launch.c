@@ -96,18 +96,43 @@ static void set_template_args(
     }
 }
 
+/* Binds the kernel's template parameters. list: those that the arguments say. */
+static void bind_template_args(struct interp *ip, struct interp_launch *l, const struct bound *list)
+{
+    const char *names[MAX_TEMPLATE_ARGS], *text;
+    const unsigned nr = params_of_template(ip->resolver->toks, l->kernel, names, ARRAY_SIZE(names));
+
+    for (unsigned n = 0; n < nr; n++) {
+        for (const struct bound *b = list; b && n >= l->site.nr_template_args; b = b->next)
+            if (strcmp(b->name, names[n]) == 0)
+                l->template_args[n] = b->type->text;
+        text = l->template_args[n];
+        if (!text && n < l->site.nr_template_args)
+            text = tok_range_text(l->site.template_args[n], ip->arena);
+        if (text)
+            l->bound = interp_bind(ip, names[n], interp_type_named(ip, text), l->bound);
+    }
+}
+
 static void set_args(
     struct interp *ip, struct interp_launch *l, const struct tok_range *args, unsigned nr)
 {
+    struct tok_range params[MAX_PARAMS];
+    const unsigned nr_params = params_split(ip->resolver->toks, l->kernel, params);
+    const struct bound *list = NULL;
+
     for (unsigned i = 0; i < nr; i++) {
         const struct interp_operand o = interp_operand(ip, args[i]);
 
+        if (i < nr_params)
+            interp_deduce(ip, l->kernel, params[i], &o, &list);
         l->site.args[i] = args[i];
         l->args[i] = interp_copy(ip, o.v);
         if (o.v.kind == VALUE_MEMORY && o.v.i != 0)
             l->names[i] = o.path;
     }
     l->site.nr_args = nr;
+    bind_template_args(ip, l, list);
 }
 
 void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned id, unsigned angle,
@@ -244,6 +269,7 @@ bool interp_launch_call(struct interp *ip, const char *name, struct tok_range *a
         args_behind(
             ip, l, interp_evaluate(ip, args[3]), params_split(ip->resolver->toks, kernel, params));
         set_config(ip, l, config, 3);
+        bind_template_args(ip, l, NULL);
         ip->launching--;
         return true;
     }

@@ -109,4 +109,21 @@ const char *resolver_type(struct resolver *resolver, const char *type, unsigned 
 const struct macro *resolver_macro(
     const struct resolver *resolver, const char *name); /* NULL: none */
 
+/* ---- expand.c: macros written out ---- */
+
+struct expanded {
+    const char *text; /* has the same number of lines; NULL: nothing was written out */
+    size_t bytes;
+    bool *line; /* by line, from 0: the line was changed */
+};
+
+/* Adds the body of a macro on one line, with the arguments in place of the parameters, and with
+ * what # and ## make. Comments and ends of lines become blanks. */
+void expand_body(struct str *out, const struct macro *m, const struct tok_range *args, unsigned nr);
+
+/* The text with those macros written out that are called at file scope, as `BINDING(f32, float)`,
+ * and make device code or a function that launches a kernel. */
+struct expanded expand_macros(
+    struct arena *arena, const char *text, size_t bytes, unsigned nr_lines);
+
 #endif

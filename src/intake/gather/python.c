@@ -100,6 +100,5 @@ const char *python_quoted(struct arena *arena, const char *file, size_t at, cons
             str_add_char(&out, '\\');
         str_add_char(&out, *p);
     }
-    text = str_move(&out, arena);
-    return text;
+    return str_move(&out, arena);
 }

@@ -1,5 +1,5 @@
 /* Owns which other files define the device functions and variables that a file only declares. */
-#include "intake/gather/resolve_externs.h"
+#include "intake/gather/source_set.h"
 
 #include "base/mem.h"
 #include "base/str.h"

@@ -1,6 +1,6 @@
 /* Owns the numbers that a program starts from: finds them in its text, and puts others in their
  * place. */
-#include "intake/gather/seed_constants.h"
+#include "intake/gather/source_set.h"
 
 #include "base/str.h"
 #include "intake/eval/interp.h"

@@ -92,4 +92,22 @@ const struct user_file *source_set_origin(
  * line is not the user's. */
 unsigned source_set_line(const struct source_set *set, unsigned line);
 
+/* ---- resolve_externs.c, seed_constants.c, contract/contract.c ---- */
+
+/* Call it after decls_reach. Adds to set->linked the neighbours that define what is missing. True:
+ * set->linked has changed, and the text is to be read again. Declarations that both files have are
+ * kept once. Where two declarations of one name differ, nothing is linked. */
+bool resolve_externs(struct source_set *set);
+
+/* Finds the seeds of a file whose contract is known, and sets them in set->in. */
+void seed_constants_find(struct source_set *set);
+
+/* Writes the values of args->instead into set->text, before its tokens are read. */
+void seed_constants_put(struct source_set *set, const struct intake_args *args);
+
+/* Fills in->lines and the counts of in. False: the program launches nothing; err says what was
+ * found instead. */
+bool contract_infer(struct intake *in, struct resolver *resolver, const char *path,
+    const struct intake_args *args, struct err *err);
+
 #endif

@@ -181,9 +181,9 @@ static const char *args_text(struct relaunch *l, const struct launch_words *w)
         text = arg_text(l, w, i);
         str_addf(&out, "%s%s", i ? ", " : "", text ? text : "");
     }
-    text = text ? arena_strdup(l->p->arena, str_text(&out)) : NULL;
-    str_finish(&out);
-    return text;
+    const char *all = str_move(&out, l->p->arena);
+
+    return text ? all : NULL;
 }
 
 static const char *dims_text(struct relaunch *l, const char *const dims[3])
