@@ -4,7 +4,6 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "intake/gather/python.h"
 
 #include <stdlib.h>
 #include <string.h>

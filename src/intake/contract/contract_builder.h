@@ -5,7 +5,6 @@
 
 #include "intake/eval/interp.h"
 #include "intake/eval/param_access.h"
-#include "intake/eval/resolver.h"
 #include "intake/intake.h"
 
 enum {
@@ -112,6 +111,10 @@ const char *contract_shown(const struct contract_builder *b, unsigned line);
 struct array *contract_array(struct contract_builder *b, const struct param *p,
     const struct interp_value *seen, const char *name);
 
+/* The number of elements of `each` bytes that the memory has. */
+struct interp_value contract_elements(
+    struct contract_builder *b, const struct memory *m, unsigned each);
+
 /* The array with that name in the file; NULL: the contract has none yet. */
 struct array *contract_array_named(struct contract_builder *b, const char *name);
 
@@ -162,9 +165,6 @@ struct interp *contract_types(struct contract_builder *b);
  * vectors, of structs whose fields are all of one type, and "{f32, i32, f64[3]}" for any other
  * struct. NULL: there is none, as for a struct with pointers. */
 const char *contract_elem(struct contract_builder *b, const char *type, unsigned *lanes);
-
-/* True: some launch has this name or number in its grid, in its block or among its arguments. */
-bool contract_launched_with(struct contract_builder *b, const char *word);
 
 /* A whole number as text of the task language over sizes. fixed: see resolver_write. NULL: it is
  * none, or nothing gives it. */

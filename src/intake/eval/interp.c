@@ -4,8 +4,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "intake/eval/resolver.h"
-#include "intake/eval/params.h"
 #include "intake/syntax/spelling.h"
 
 #include <string.h>

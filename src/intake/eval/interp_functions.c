@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "intake/eval/params.h"
 
 #include <string.h>
 

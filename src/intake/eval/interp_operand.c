@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "intake/eval/params.h"
 #include "intake/syntax/spelling.h"
 
 #include <stdlib.h>
@@ -331,7 +330,7 @@ static struct interp_operand name(struct interp_reader *r)
     const struct tok *next = after < r->to ? &r->toks->tok[after] : NULL;
 
     if (next && tok_is(next, "<<<")) {
-        interp_launch_chevrons(ip, r->toks, id, angle, after, r->to, &r->i);
+        r->i = interp_launch_chevrons(ip, r->toks, after, r->to);
         return (struct interp_operand){0};
     }
     if (next && tok_is(next, "(") && next->match && next->match < r->to)

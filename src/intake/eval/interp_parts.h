@@ -240,10 +240,9 @@ bool interp_texture_call(struct interp *ip, const char *name, const struct inter
 
 /* ---- interp_launch.c ---- */
 
-/* kernel<T><<<...>>>(...): id is the token of the kernel, angle that of its `<` (0: none), chevrons
- * that of <<<. *past becomes the token behind the launch. */
-void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned id, unsigned angle,
-    unsigned chevrons, unsigned to, unsigned *past);
+/* kernel<T><<<...>>>(...): chevrons is the token <<<. Returns the token behind the launch. */
+unsigned interp_launch_chevrons(
+    struct interp *ip, const struct toks *toks, unsigned chevrons, unsigned to);
 
 /* cudaLaunchKernel and its kin. False: the function is none of these. */
 bool interp_launch_call(

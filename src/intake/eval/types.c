@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "intake/eval/interp_type.h"
-#include "intake/eval/params.h"
 #include "intake/syntax/spelling.h"
 
 #include <string.h>

@@ -7,8 +7,8 @@
 #include "base/str.h"
 #include "intake/eval/resolver.h"
 #include "intake/gather/buildfile.h"
-#include "intake/gather/python.h"
 #include "intake/syntax/decls.h"
+#include "intake/syntax/spelling.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -334,7 +334,7 @@ static void put_defines(struct inliner *p)
         const struct build_define *d = &p->build->defines[i];
         const struct build_file *f = &p->build->files[d->file];
 
-        if (!str_find_word(text, text + p->out.len, d->name, strlen(d->name)))
+        if (!spelling_has_word(text, d->name))
             continue;
         if (!file_of[d->file]) {
             if (set->nr_files == SOURCE_SET_MAX_FILES)

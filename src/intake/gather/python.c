@@ -1,5 +1,5 @@
 /* Owns which strings of a Python file have CUDA. */
-#include "intake/gather/python.h"
+#include "intake/gather/source_set.h"
 
 #include "base/str.h"
 

@@ -60,8 +60,8 @@ static void drop_register(char *out, const struct toks *toks, const struct decl 
 }
 
 /* (float4){a, b} -> float4{a, b}: NVRTC, unlike nvcc, has no compound literals. `out` is what
- * stands for the text of the tokens. */
-static void drop_literal_parens(char *out, struct arena *arena, const struct toks *toks)
+ * stands for the text of the tokens. macro: they are a #define's, from its name on. */
+static void drop_literal_parens(char *out, struct arena *arena, const struct toks *toks, bool macro)
 {
     static const char *const before[] = {
         ",", "(", "+", "-", "*", "?", "&", "|", "!", "~", "return", "&&", "||", "==", NULL};
@@ -69,12 +69,12 @@ static void drop_literal_parens(char *out, struct arena *arena, const struct tok
 
     for (unsigned i = 0; i < toks->nr; i++) {
         const struct tok *t = &toks->tok[i], *last = i ? t - 1 : &toks->tok[toks->nr];
-        const char *text = t->kind == TOK_DIRECTIVE ? decls_defined(t->text) : NULL;
+        const char *text = t->kind == TOK_DIRECTIVE && !macro ? decls_defined(t->text) : NULL;
 
         if (text && toks_lex(&body, arena, text, strlen(text)))
-            drop_literal_parens(out + t->at + (text - t->text), arena, &body);
-        const bool value = tok_among(last, before) || tok_assigns(last) ||
-                           (i == 1 && last->end < t->at); /* behind the name of a #define */
+            drop_literal_parens(out + t->at + (text - t->text), arena, &body, true);
+        const bool value =
+            tok_among(last, before) || tok_assigns(last) || (macro && i == 1 && last->end < t->at);
 
         if (value && out[t->at] == '(' && t->match == i + 2 && t[1].kind == TOK_NAME &&
             tok_is(t + 3, "{") && !(i > 1 && toks_is(toks, i - 2, "operator")))
@@ -146,7 +146,7 @@ struct device_text decls_device_text(const struct decls *decls, struct arena *ar
             copy(out, toks->source, toks->tok[decls->container[c].close].at,
                 toks->tok[decls->container[c].close].end);
         }
-    drop_literal_parens(out, arena, toks);
+    drop_literal_parens(out, arena, toks, false);
     /* An added header takes the place of an empty line at the top, as long as there are any. */
     for (size_t i = 0; i < bytes; i++) {
         bool empty = out[i] == '\n' && (packed.len == 0 || packed.text[packed.len - 1] == '\n');

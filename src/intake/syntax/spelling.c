@@ -100,6 +100,11 @@ bool spelling_is_integer(const char *type)
     return elem && lanes == 1 && (elem[0] == 'i' || elem[0] == 'u' || strcmp(elem, "bool") == 0);
 }
 
+bool spelling_has_word(const char *text, const char *word)
+{
+    return str_find_word(text, text + strlen(text), word, strlen(word)) != NULL;
+}
+
 const char *spelling_with_number(
     struct arena *arena, const char *text, const char *name, long long value)
 {

@@ -14,6 +14,9 @@ const char *spelling_with_number(
 const char *spelling_with_text(struct arena *arena, const char *text, const char *name,
     const char *other); /* in place of each word `name` */
 
+/* The text has the word, which is no part of a longer one. */
+bool spelling_has_word(const char *text, const char *word);
+
 /* The element type of the task language for a type of C, and how many elements one value has in
  * *lanes. NULL: there is none. */
 const char *spelling_elem(const char *type, unsigned *lanes);
