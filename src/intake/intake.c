@@ -4,10 +4,6 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "intake/contract/contract.h"
-#include "intake/gather/python.h"
-#include "intake/gather/resolve_externs.h"
-#include "intake/gather/seed_constants.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -153,13 +149,8 @@ bool source_set_read(struct source_set *set, struct arena *arena, const char *pa
 
     if (set->own_task)
         return ok;
-    if (set->has_units && !set->in.followed) { /* the others do not call it: other programs */
+    if (set->has_units && (!set->in.followed || !set->in.nr_launches)) { /* other programs */
         err->text[0] = 0;
-        ok = read_once(set, path, source, bytes, false, args, err);
-    }
-    if (!ok && set->in.nr_kernels && !set->in.nr_launches) { /* launches may stand in macros */
-        err->text[0] = 0;
-        set->expands = true;
         ok = read_once(set, path, source, bytes, false, args, err);
     }
     return ok;

@@ -32,6 +32,8 @@ def files(folder):
     for name, words in (("elses", b"if (x) ; else "), ("dos", b"do if (x) ")):
         yield name, KERNEL + b"int main() {" + words * 100000 + b"k<<<1, 64>>>(0); }", None
     yield "angles", KERNEL + b"int main() { " + b"a<" * 100000 + b"k<<<1, 64>>>(0); }", None
+    yield "chevrons", KERNEL + b"int main() { float *x; k<<<1, 64>>>(x); " + b"x > <<<1, 1>>>(x);" * 100000 + b"}", None
+    yield "spliced_defines", KERNEL + b"#define A \\\n" + b"#define B (float4){1} \\\n" * 100000 + b"\n" + LAUNCH, None
     yield "host_asm", KERNEL + b'#define PUT(p) asm volatile("st.global.f32 [%0], %1;" :: "l"(p), "f"(1.0f) : "memory")\n' \
         b"int main() { float *d; cudaMalloc(&d, 256); PUT(d); k<<<1, 64>>>(d); }", None
     yield "recursion", KERNEL + b"int f(int n) { return f(n + 1); } int main() { k<<<f(0), 64>>>(0); }", None

@@ -1,16 +1,13 @@
 /* Owns the inferred contract: which launches it has, and which of its sizes are free. */
-#include "intake/contract/contract.h"
+#include "intake/gather/source_set.h"
 
 #include "base/mem.h"
 #include "core/chip.h"
 #include "intake/contract/contract_builder.h"
-#include "intake/syntax/spelling.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_TEXTS = 12 + LAUNCH_MAX_ARGS }; /* of a launch */
 
 /* The launch gets no memory and sets none: it is a warm-up. */
 static bool touches_nothing(struct contract_builder *b, const struct decl *kernel)
@@ -44,95 +41,11 @@ static bool repeats(const struct site *sites, unsigned i)
     return false;
 }
 
-static bool has_word(const char *text, const char *word)
-{
-    return text && str_find_word(text, text + strlen(text), word, strlen(word)) != NULL;
-}
-
-/* Fills texts with all texts of a launch. Returns how many there are. */
-static unsigned texts_of(struct contract_launch *l, const char **texts[MAX_TEXTS])
-{
-    unsigned nr = 0;
-
-    texts[nr++] = &l->id;
-    texts[nr++] = &l->smem;
-    texts[nr++] = &l->words;
-    for (unsigned k = 0; k < 9; k++)
-        texts[nr++] = &l->dims[k / 3].of[k % 3];
-    for (unsigned a = 0; a < l->nr_args; a++)
-        texts[nr++] = &l->args[a];
-    return nr;
-}
-
-bool contract_launched_with(struct contract_builder *b, const char *word)
-{
-    const char **texts[MAX_TEXTS];
-
-    for (unsigned i = 0; i < b->nr_launches; i++)
-        for (unsigned t = texts_of(&b->launches[i], texts); t-- > 0;)
-            if (has_word(*texts[t], word))
-                return true;
-    return false;
-}
-
-static void rename_in(
-    struct contract_builder *b, const char **text, const char *name, const char *to)
-{
-    if (*text)
-        *text = spelling_with_text(b->arena, *text, name, to);
-}
-
-/* Puts a text in place of a name in all launches and extents. */
-static void rename_everywhere(struct contract_builder *b, const char *name, const char *text)
-{
-    const char **texts[MAX_TEXTS];
-
-    for (unsigned i = 0; i < b->nr_launches; i++)
-        for (unsigned t = texts_of(&b->launches[i], texts); t-- > 0;)
-            rename_in(b, texts[t], name, text);
-    for (unsigned a = 0; a < b->nr_arrays; a++)
-        rename_in(b, &b->arrays[a].extent, name, text);
-}
-
-/* The name stands in the block of a launch. */
-static bool sets_block(const struct contract_builder *b, const char *name)
-{
-    for (unsigned l = 0; l < b->nr_launches; l++)
-        for (unsigned i = 0; i < b->launches[l].dims[1].nr; i++)
-            if (has_word(b->launches[l].dims[1].of[i], name))
-                return true;
-    return false;
-}
-
 static void add_note(struct contract_builder *b, const char *text)
 {
     struct intake *in = b->in;
 
     in->note = in->note ? arena_printf(b->arena, "%s\n%s", in->note, text) : text;
-}
-
-/* Puts a number in place of a size everywhere, and drops the size. */
-static void replace_size(struct contract_builder *b, unsigned size, int64_t value)
-{
-    struct resolver *resolver = b->resolver;
-
-    rename_everywhere(b, resolver->sizes[size].name, arena_printf(b->arena, "%" PRId64, value));
-    memmove(&resolver->sizes[size], &resolver->sizes[size + 1],
-        (resolver->nr_sizes - size - 1) * sizeof(*resolver->sizes));
-    resolver->nr_sizes--;
-}
-
-/* A size that is a block's stays as it is, because kernels are written for that block. A number
- * that is too large for a block is a size of the problem, of which the block has a part. */
-static void fix_sizes(struct contract_builder *b)
-{
-    enum { MOST_THREADS = 1024 };
-    const struct resolver *resolver = b->resolver;
-
-    for (unsigned i = resolver->nr_sizes; i-- > 0;)
-        if (resolver->sizes[i].known && resolver->sizes[i].value <= MOST_THREADS &&
-            sets_block(b, resolver->sizes[i].name))
-            replace_size(b, i, resolver->sizes[i].value);
 }
 
 /* The launch reads or writes memory that an earlier launch of the contract wrote. */
@@ -189,12 +102,13 @@ static const struct array *begins_anew(struct contract_builder *b, unsigned i, c
     return NULL;
 }
 
-static bool is_left_out(const struct contract_builder *b, const struct site *site)
+/* The launch is of a kernel of the user's file, and was not left out. */
+static bool is_candidate(const struct contract_builder *b, const struct interp_launch *l)
 {
     for (unsigned i = 0; i < b->nr_left_out; i++)
-        if (b->left_out[i].at == site->at && strcmp(b->left_out[i].kernel, site->kernel) == 0)
-            return true;
-    return false;
+        if (b->left_out[i].at == l->site.at && strcmp(b->left_out[i].kernel, l->site.kernel) == 0)
+            return false;
+    return l->kernel->from < b->resolver->own_tokens;
 }
 
 /* Adds launches as the interpreter saw them. */
@@ -210,8 +124,7 @@ static void add_seen(struct contract_builder *b)
         const struct interp_launch *l = &ip->launches[i];
 
         sites[nr] = l->site;
-        if (l->kernel->from >= b->resolver->own_tokens || is_left_out(b, &l->site) ||
-            repeats(sites, nr) ||
+        if (!is_candidate(b, l) || repeats(sites, nr) ||
             (ip->nr_launches > 1 && !b->all_idle && touches_nothing(b, l->kernel)) ||
             (b->nr_launches && l->from != first && !continues(b, l)))
             continue;
@@ -290,10 +203,15 @@ static bool leave_out(struct contract_builder *b, const struct left_out *only)
 /* Begins the contract anew with all launches that are not left out. */
 static void add_launches(struct contract_builder *b, struct interp *interp)
 {
-    b->nr_arrays = b->nr_scalars = b->nr_launches = b->resolver->nr_sizes = b->resolver->nr_arrays =
-        0;
+    b->nr_arrays = b->nr_scalars = b->nr_launches = 0;
+    b->resolver->nr_sizes = b->resolver->nr_arrays = b->resolver->nr_fixed = 0;
     b->end_note = NULL;
     b->resolver->interp = b->interp = interp;
+    for (unsigned i = 0; i < interp->nr_launches; i++)
+        for (unsigned k = is_candidate(b, &interp->launches[i]) ? interp->launches[i].nr_dims[1]
+                                                                : 0;
+             k-- > 0;)
+            resolver_fix(b->resolver, interp->launches[i].dims[1][k].said);
     add_seen(b);
     if (b->nr_launches == 0 && !b->all_idle) { /* there are only warm-ups: kernels that print */
         b->all_idle = true;
@@ -354,7 +272,6 @@ bool contract_infer(struct intake *in, struct resolver *resolver, const char *pa
             "keet` "
             "lines by hand (see docs/reference/task-language.md)",
             path, in->nr_kernels);
-    fix_sizes(b);
     for (unsigned i = 0; i < b->nr_launches; i++)
         resolver->ids[i] = b->launches[i].id;
     contract_lines(b);

@@ -63,15 +63,21 @@ static const char *type_of(struct contract_builder *b, const struct param *p,
     return resolver_type(b->resolver, seen->type->text, where);
 }
 
+struct interp_value contract_elements(
+    struct contract_builder *b, const struct memory *m, unsigned each)
+{
+    return (struct interp_value){.kind = m->bytes < 0 ? VALUE_SIZE : VALUE_INT,
+        .i = m->bytes / each,
+        .said = said_share(b->arena, m->said, each)};
+}
+
 /* Sets the extent: an expression over sizes where the program says the bytes so, else the number.
  */
 static void set_extent(struct contract_builder *b, struct array *a, const struct interp_value *seen)
 {
     const struct memory *m = seen->memory;
-    unsigned each = spelling_bytes(a->type);
+    const unsigned each = interp_type_bytes(contract_types(b), a->type);
 
-    if (!each)
-        each = interp_type_bytes(contract_types(b), a->type);
     if (m->is_tensor) {
         a->extent =
             contract_text(b, &(struct interp_value){.kind = VALUE_SIZE, .said = m->said}, false);
@@ -84,9 +90,7 @@ static void set_extent(struct contract_builder *b, struct array *a, const struct
     } else if (m->bytes >= 0 && m->bytes - seen->i < each) {
         a->why = "its allocation has no bytes";
     } else {
-        const struct interp_value whole = {.kind = m->bytes < 0 ? VALUE_SIZE : VALUE_INT,
-            .i = m->bytes / each,
-            .said = said_share(b->arena, m->said, each)};
+        const struct interp_value whole = contract_elements(b, m, each);
 
         a->whole = whole.kind == VALUE_SIZE || whole.said ? contract_text(b, &whole, false) : NULL;
         a->extent = seen->i == 0 && a->whole
@@ -211,7 +215,7 @@ void contract_part_arrays(struct contract_builder *b)
 
         if (point_inside(b, a))
             continue;
-        unsigned each = a->memory ? spelling_bytes(a->type) : 0;
+        const unsigned each = a->memory ? interp_type_bytes(contract_types(b), a->type) : 0;
         int64_t end = a->memory ? a->memory->bytes : 0;
 
         for (unsigned k = 0; a->memory && k < b->nr_arrays; k++)
@@ -220,8 +224,6 @@ void contract_part_arrays(struct contract_builder *b)
                 end = b->arrays[k].offset;
         if (!a->memory || a->memory->bytes < 0 || (a->offset == 0 && end == a->memory->bytes))
             continue;
-        if (!each)
-            each = interp_type_bytes(contract_types(b), a->type);
         a->extent = each && end - a->offset >= each
                         ? share_of(b, a->whole, (end - a->offset) / each)
                         : NULL;

@@ -5,7 +5,6 @@
 
 #include "intake/eval/interp.h"
 #include "intake/eval/param_access.h"
-#include "intake/eval/resolver.h"
 #include "intake/intake.h"
 
 enum {
@@ -92,7 +91,6 @@ struct launching {
     const struct interp_launch *seen;
     const struct decl *kernel;
     struct param params[MAX_PARAMS];
-    const char *declared[MAX_PARAMS]; /* the types of the parameters as written */
     struct array *arrays[MAX_PARAMS];
     unsigned nr;
     const char *why; /* the first thing that is missing; NULL: nothing */
@@ -112,6 +110,10 @@ const char *contract_shown(const struct contract_builder *b, unsigned line);
  * where the contract has none yet. NULL: the value is no memory, or there are too many arrays. */
 struct array *contract_array(struct contract_builder *b, const struct param *p,
     const struct interp_value *seen, const char *name);
+
+/* The number of elements of `each` bytes that the memory has. */
+struct interp_value contract_elements(
+    struct contract_builder *b, const struct memory *m, unsigned each);
 
 /* The array with that name in the file; NULL: the contract has none yet. */
 struct array *contract_array_named(struct contract_builder *b, const char *name);
@@ -164,20 +166,9 @@ struct interp *contract_types(struct contract_builder *b);
  * struct. NULL: there is none, as for a struct with pointers. */
 const char *contract_elem(struct contract_builder *b, const char *type, unsigned *lanes);
 
-/* True: some launch has this name or number in its grid, in its block or among its arguments. */
-bool contract_launched_with(struct contract_builder *b, const char *word);
-
-/* Sets grid, block and shared memory of a launch. Where they are not known, to->words has them in
- * the file's own words, and *why is set if it was NULL. */
-void contract_config(struct contract_builder *b, const struct interp_launch *seen,
-    struct contract_launch *to, const char **why);
-
 /* A whole number as text of the task language over sizes. fixed: see resolver_write. NULL: it is
  * none, or nothing gives it. */
 const char *contract_text(struct contract_builder *b, const struct interp_value *v, bool fixed);
-
-/* True: the grid has no blocks. */
-bool contract_is_empty(struct contract_builder *b, const struct contract_launch *launch);
 
 /* Adds all lines of the contract, in order. */
 void contract_lines(struct contract_builder *b);

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "core/task.h"
 #include "intake/intake.h"
+#include "intake/syntax/spelling.h"
 #include "intake/syntax/tokens.h"
 
 #include <inttypes.h>
@@ -55,14 +56,9 @@ static bool small_value(struct twins *w, const struct tok *t, int64_t *value)
 
 static bool is_taken(const struct twins *w, const char *name)
 {
-    const size_t len = strlen(name);
-
-    for (unsigned i = 0; i < w->in->nr_lines; i++) {
-        const char *text = intake_pragma(w->arena, &w->in->lines[i]);
-
-        if (str_find_word(text, text + strlen(text), name, len))
+    for (unsigned i = 0; i < w->in->nr_lines; i++)
+        if (spelling_has_word(intake_pragma(w->arena, &w->in->lines[i]), name))
             return true;
-    }
     return task_reserves(name);
 }
 

@@ -9,24 +9,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The type of a parameter, with the template arguments of the launch put in. */
-static const char *bound_type(
-    struct contract_builder *b, const struct interp_launch *seen, const char *type)
+const char *contract_text(struct contract_builder *b, const struct interp_value *v, bool fixed)
 {
-    const char *names[MAX_TEMPLATE_ARGS], *word;
-    const struct site *site = &seen->site;
-    unsigned nr = params_of_template(b->resolver->toks, seen->kernel, names, ARRAY_SIZE(names));
+    const struct said *said = said_whole(b->arena, interp_said(b->interp, v), false);
+    const unsigned nr_sizes = b->resolver->nr_sizes;
+    struct str out = {0};
+    int64_t value, number = 0;
 
-    for (unsigned i = 0; i < nr && i < site->nr_template_args; i++) {
-        const struct tok_range *arg = &site->template_args[i];
-        const size_t len = strlen(names[i]);
-        const char *text =
-            seen->template_args[i] ? seen->template_args[i] : tok_range_text(*arg, b->arena);
-
-        if ((word = str_find_word(type, type + strlen(type), names[i], len)) != NULL)
-            type = arena_printf(b->arena, "%.*s%s%s", (int)(word - type), type, text, word + len);
+    if (!said || !resolver_write(b->resolver, said, fixed, &out)) {
+        str_finish(&out);
+        return NULL;
     }
-    return type;
+    const char *text = str_move(&out, b->arena);
+    if (interp_whole(v, &number) &&
+        !(resolver_evaluate(b->resolver, text, &value) && value == number)) {
+        b->resolver->nr_sizes = nr_sizes;
+        text = arena_printf(b->arena, number < 0 ? "(%lld)" : "%lld", (long long)number);
+    }
+    return text;
+}
+
+/* The grid has no blocks. */
+static bool is_empty(struct contract_builder *b, const struct contract_launch *launch)
+{
+    int64_t value;
+
+    for (unsigned i = 0; i < launch->dims[0].nr; i++)
+        if (resolver_evaluate(b->resolver, launch->dims[0].of[i], &value) && value == 0)
+            return true;
+    return false;
+}
+
+/* Sets grid, block and shared memory of a launch. Where they are not known, to->words has them in
+ * the file's own words, and *why is set if it was NULL. */
+static void set_config(struct contract_builder *b, const struct interp_launch *seen,
+    struct contract_launch *to, const char **why)
+{
+    static const char *const parts[] = {"grid", "block", "cluster"};
+    const struct site *site = &seen->site;
+
+    for (unsigned c = 0; c < 3; c++) {
+        for (unsigned i = 0; i < seen->nr_dims[c]; i++)
+            to->dims[c].of[i] = contract_text(b, &seen->dims[c][i], true);
+        to->dims[c].nr = seen->nr_dims[c];
+        if (!seen->nr_dims[c] && (c < 2 || seen->clustered) && !*why)
+            *why = arena_printf(b->arena, "%s: nothing gives it", parts[c]);
+    }
+    if (seen->smem.kind != VALUE_INT || seen->smem.i != 0)
+        to->smem = contract_text(b, &seen->smem, true);
+    if (!to->smem && seen->smem.kind != VALUE_INT && !*why)
+        *why = "shared memory: nothing gives it";
+    if (*why && site->nr_config) /* in the file's own words: easier to complete */
+        to->words = toks_text(site->config[0].toks, b->arena, site->config[0].from,
+            site->config[site->nr_config - 1].to);
 }
 
 /* traits<word>: the text with what `word` stands for, where that is a type of numbers. */
@@ -91,22 +126,18 @@ static const char *kernel_id(struct launching *l)
         const char *arg = NULL;
 
         if (seen->template_args[t])
-            arg = resolver_type(b->resolver, seen->template_args[t], site->at);
+            arg = spelling_bytes(seen->template_args[t])
+                      ? seen->template_args[t]
+                      : resolver_type(b->resolver, seen->template_args[t], site->at);
         else if (t < site->nr_template_args)
             arg = spelled_out(b, site->template_args[t], site->at);
-        for (unsigned p = 0; p < l->nr && p < site->nr_args && !arg; p++)
-            if (strcmp(l->declared[p], names[t]) == 0)
-                arg = l->arrays[p]                                     ? l->arrays[p]->type
-                      : strcmp(l->declared[p], l->params[p].type) != 0 ? l->params[p].type
-                                                                       : NULL;
         if (!arg)
             break;
         str_addf(&text, "%s%s", nr_given++ ? ", " : "<", of_enum(b, kernel, names[t], arg));
     }
     if (nr_given) /* the template has defaults for the others, or deduces them */
         str_add_char(&text, '>');
-    id = str_move(&text, b->arena);
-    return id;
+    return str_move(&text, b->arena);
 }
 
 static bool name_taken(struct contract_builder *b, const char *name)
@@ -158,31 +189,6 @@ const char *contract_scalar(struct launching *l, const char *param, const char *
     else
         contract_note(l, "more than 64 real numbers are passed");
     return name;
-}
-
-/* What T of a parameter by value stands for: the struct that is passed, where an array of T is an
- * argument too; else the type of the number. */
-static const char *deduced_type(struct launching *l, const char *type, const struct interp_value *v)
-{
-    struct contract_builder *b = l->b;
-    const char *names[MAX_TEMPLATE_ARGS];
-    unsigned nr_names = params_of_template(b->resolver->toks, l->kernel, names, ARRAY_SIZE(names));
-    bool is_open = false;
-
-    for (unsigned n = 0; n < nr_names; n++)
-        is_open = is_open || strcmp(names[n], type) == 0;
-    if (!is_open)
-        return type;
-    if (v->kind == VALUE_OBJECT && v->object->type)
-        return v->object->type->text;
-    for (unsigned k = 0; k < l->nr && k < l->site->nr_args; k++)
-        if (l->params[k].is_pointer && strcmp(l->params[k].type, type) == 0) {
-            const struct array *a =
-                contract_array(b, &l->params[k], &l->seen->args[k], l->seen->names[k]);
-
-            return a ? a->type : type;
-        }
-    return v->type ? v->type->text : type;
 }
 
 void contract_note(struct launching *l, const char *why)
@@ -273,7 +279,7 @@ static void one_arg(struct launching *l, unsigned i, struct str *args)
              (v->kind == VALUE_MEMORY && !spelling_is_real(type) && !spelling_is_integer(type)))
         pointer_arg(l, i, v, args);
     else if (spelling_is_real(type))
-        str_add(args, contract_scalar(l, p->name, p->type, tok_range_text(arg, b->arena), v));
+        str_add(args, contract_scalar(l, p->name, type, tok_range_text(arg, b->arena), v));
     else if (spelling_is_integer(type))
         contract_integer(l, p->name, v, args);
     else if ((why = contract_struct(l, i, type, v, args)) == NULL)
@@ -351,13 +357,8 @@ void contract_launch(struct contract_builder *b, const struct interp_launch *see
 
     b->resolver->bound = seen->bound;
     for (unsigned i = 0; i < l->nr && i < site->nr_args; i++) {
-        struct param *p = &l->params[i];
         struct str arg = {0};
 
-        l->declared[i] = p->type;
-        p->type = bound_type(b, seen, p->type);
-        if (!p->is_pointer)
-            p->type = deduced_type(l, p->type, &seen->args[i]);
         one_arg(l, i, &arg);
         to.args[to.nr_args++] = str_move(&arg, b->arena);
     }
@@ -368,10 +369,10 @@ void contract_launch(struct contract_builder *b, const struct interp_launch *see
     if (l->nr != site->nr_args)
         contract_note(l, arena_printf(b->arena, "%s takes %u arguments, %u are given", site->kernel,
                              l->nr, site->nr_args));
-    contract_config(b, seen, &to, &l->why);
+    set_config(b, seen, &to, &l->why);
     to.id = kernel_id(l);
     b->resolver->bound = NULL;
     to.why = l->why;
-    to.is_empty = contract_is_empty(b, &to);
+    to.is_empty = is_empty(b, &to);
     b->launches[b->nr_launches++] = to;
 }

@@ -143,12 +143,34 @@ static const char *filled_with(const struct contract_builder *b, const struct ar
     return NULL;
 }
 
+static bool has(const char *text, const char *word)
+{
+    return text && spelling_has_word(text, word);
+}
+
+/* Some launch has the word in its id, grid, block, shared memory or arguments. */
+static bool is_launched_with(const struct contract_builder *b, const char *word)
+{
+    bool is = false;
+
+    for (unsigned i = 0; i < b->nr_launches; i++) {
+        const struct contract_launch *l = &b->launches[i];
+
+        is |= has(l->id, word) || has(l->smem, word) || has(l->words, word);
+        for (unsigned k = 0; k < 9; k++)
+            is |= has(l->dims[k / 3].of[k % 3], word);
+        for (unsigned a = 0; a < l->nr_args; a++)
+            is |= has(l->args[a], word);
+    }
+    return is;
+}
+
 /* The extent is a size that only the caller knows and no launch has. */
 static bool is_open(struct contract_builder *b, const char *extent)
 {
     const struct size *size = resolver_size(b->resolver, extent);
 
-    return size && !size->known && !contract_launched_with(b, extent);
+    return size && !size->known && !is_launched_with(b, extent);
 }
 
 static void array_line(struct contract_builder *b, const struct array *a)

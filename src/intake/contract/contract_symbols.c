@@ -1,6 +1,7 @@
 /* Owns the variables of the device that host code sets or reads: by cudaMemcpyToSymbol(taps, h,
  * bytes), by cudaMemcpyFromSymbol(h, total, bytes), or as __managed__ variables. */
 #include "intake/contract/contract_builder.h"
+#include "intake/eval/interp_parts.h"
 
 #include "base/mem.h"
 #include "intake/syntax/spelling.h"
@@ -50,9 +51,7 @@ static const char *symbol_extent(struct contract_builder *b, const struct symbol
 {
     const struct memory *m = s->slot->v.kind == VALUE_MEMORY ? s->slot->v.memory : NULL;
     const unsigned each = m ? interp_type_bytes(contract_types(b), s->slot->v.type->text) : 0;
-    const struct interp_value v = {.kind = m && m->bytes < 0 ? VALUE_SIZE : VALUE_INT,
-        .i = each ? m->bytes / each : 1,
-        .said = each ? said_share(b->arena, m->said, each) : NULL};
+    const struct interp_value v = each ? contract_elements(b, m, each) : interp_int(1);
 
     return m && !each ? NULL : contract_text(b, &v, true);
 }

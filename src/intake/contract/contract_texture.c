@@ -73,25 +73,26 @@ static bool find_fetch(const struct launching *l, const char *param, struct fetc
     return false;
 }
 
-/* The value of object.a.b of what cudaCreateTextureObject got; UNKNOWN: it was not set. */
+/* What stands at a path such as "settings.readMode" in what cudaCreateTextureObject got; UNKNOWN:
+ * it was not set. */
 static struct interp_value set_value(
-    struct contract_builder *b, const struct interp_value *object, const char *a, const char *field)
+    struct contract_builder *b, const struct interp_value *tex, const char *path)
 {
-    struct interp_value v = *object;
-    const char *const path[] = {a, field};
+    struct interp_value v = *tex;
 
-    for (unsigned i = 0; i < ARRAY_SIZE(path); i++) {
+    for (size_t nr; *path; path += nr + (path[nr] == '.')) {
+        nr = strcspn(path, ".");
         if (v.kind != VALUE_OBJECT)
             return (struct interp_value){0};
-        v = interp_field(b->interp, v.object, path[i])->v;
+        v = interp_field(b->interp, v.object, arena_strndup(b->arena, path, nr))->v;
     }
     return v;
 }
 
 static bool is_set_to(
-    struct contract_builder *b, const struct interp_value *tex, const char *field, int64_t value)
+    struct contract_builder *b, const struct interp_value *tex, const char *path, int64_t value)
 {
-    const struct interp_value v = set_value(b, tex, "settings", field);
+    const struct interp_value v = set_value(b, tex, path);
 
     return v.kind == VALUE_INT && v.i == value;
 }
@@ -100,14 +101,15 @@ static bool is_set_to(
 static const char *settings_text(
     struct contract_builder *b, const struct interp_value *tex, bool *floats)
 {
-    const struct interp_value coords = set_value(b, tex, "settings", "normalizedCoords"),
-                              modes = set_value(b, tex, "settings", "addressMode");
+    const struct interp_value coords = set_value(b, tex, "settings.normalizedCoords"),
+                              modes = set_value(b, tex, "settings.addressMode");
     const struct interp_value mode =
         modes.kind == VALUE_MEMORY ? interp_cell(modes.memory, 0) : interp_int(0);
     const bool normalized = coords.kind == VALUE_INT && coords.i != 0;
 
-    *floats = is_set_to(b, tex, "readMode", 1);
-    return arena_printf(b->arena, "%s%s%s%s", is_set_to(b, tex, "filterMode", 1) ? ", linear" : "",
+    *floats = is_set_to(b, tex, "settings.readMode", 1);
+    return arena_printf(b->arena, "%s%s%s%s",
+        is_set_to(b, tex, "settings.filterMode", 1) ? ", linear" : "",
         normalized ? ", normalized" : "",
         mode.i == 3                 ? ", border"
         : normalized && mode.i == 0 ? ", wrap"
@@ -121,11 +123,11 @@ static const char *settings_text(
 static void read_resource(
     struct contract_builder *b, const struct interp_value *tex, struct texel_array *texels)
 {
-    static const char *const fields[] = {"res_array_array", "res_pitch2D_devPtr"};
+    static const char *const paths[] = {"resource.res.array.array", "resource.res.pitch2D.devPtr"};
     struct interp_value sizes[3] = {{0}};
 
-    for (unsigned i = 0; i < ARRAY_SIZE(fields); i++) {
-        const struct interp_value v = set_value(b, tex, "resource", fields[i]);
+    for (unsigned i = 0; i < ARRAY_SIZE(paths); i++) {
+        const struct interp_value v = set_value(b, tex, paths[i]);
 
         if (v.kind != VALUE_MEMORY)
             continue;
@@ -135,8 +137,8 @@ static void read_resource(
             texels->type = v.memory->texels->type;
             memcpy(sizes, v.memory->texels->size, sizeof(sizes));
         } else if (i == 1) {
-            sizes[0] = set_value(b, tex, "resource", "res_pitch2D_width");
-            sizes[1] = set_value(b, tex, "resource", "res_pitch2D_height");
+            sizes[0] = set_value(b, tex, "resource.res.pitch2D.width");
+            sizes[1] = set_value(b, tex, "resource.res.pitch2D.height");
         }
         for (unsigned d = 0; d < 3 && !(sizes[d].kind == VALUE_INT && sizes[d].i == 0); d++)
             if ((texels->size[texels->nr] = contract_text(b, &sizes[d], false)) != NULL)
@@ -162,7 +164,7 @@ const char *contract_texture(struct launching *l, unsigned i, struct str *args)
 
     texel.type = resolver_type(b->resolver, fetch.type, l->kernel->body);
     texel.is_pointer = texel.reads = true;
-    const struct interp_value linear = set_value(b, tex, "resource", "res_linear_devPtr");
+    const struct interp_value linear = set_value(b, tex, "resource.res.linear.devPtr");
 
     if (fetch.nr_dims == 1) /* the memory behind a pointer, which may be another argument too */
         a = contract_array(b, &texel, &linear, NULL);

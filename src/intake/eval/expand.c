@@ -1,34 +1,25 @@
 /* Owns how macros that make functions are written out, with parameters, # and ##. */
-#include "intake/eval/expand.h"
+#include "intake/eval/resolver.h"
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "intake/eval/resolver.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WRITTEN = 64, MAX_WRITTEN_BYTES = 1 << 20, MAX_ARGUMENTS = 8, MAX_LEVELS = 3 };
+enum { MAX_WRITTEN = 64, MAX_WRITTEN_BYTES = 1 << 20, MAX_ARGUMENTS = 8 };
 
-/* The macro is to be written out: it makes a function that launches a kernel, or device code. With
- * anywhere, it is enough that the macro launches a kernel, itself or by another macro. */
-static bool makes_code(
-    const struct resolver *resolver, const struct macro *m, bool anywhere, unsigned depth)
+/* The macro is to be written out: it makes a function that launches a kernel, or device code. */
+static bool makes_code(const struct macro *m)
 {
-    bool launches = false, device = false, made = false;
+    static const char *const marks[] = {"<<<", "__device__", "__global__", NULL};
+    bool code = false, made = false;
 
     for (unsigned i = 0; m->is_function && i < m->toks.nr; i++) {
-        const struct tok *t = &m->toks.tok[i];
-
-        const struct macro *inner =
-            anywhere && depth && tok_is(t + 1, "(") ? resolver_macro(resolver, t->text) : NULL;
-
-        launches = launches || tok_is(t, "<<<") ||
-                   (inner && makes_code(resolver, inner, anywhere, depth - 1));
-        device = device || tok_is(t, "__device__") || tok_is(t, "__global__");
-        made = made || tok_is(t, "{");
+        code = code || tok_among(&m->toks.tok[i], marks);
+        made = made || toks_is(&m->toks, i, "{");
     }
-    return (launches && (made || anywhere)) || (device && made);
+    return code && made;
 }
 
 /* Adds what stands for one argument, on one line and without comments. */
@@ -95,7 +86,7 @@ struct expand_writer {
     struct str out;
     size_t copied;
     unsigned nr, nr_lines;
-    bool *line, anywhere;
+    bool *line;
 };
 
 static void write_call(struct expand_writer *w, const struct toks *toks, unsigned at)
@@ -105,8 +96,7 @@ static void write_call(struct expand_writer *w, const struct toks *toks, unsigne
     const size_t from = toks->tok[at].at, to = toks->tok[close].end;
     struct tok_range args[MAX_ARGUMENTS];
 
-    if (!m || from < w->copied || !makes_code(&w->resolver, m, w->anywhere, MAX_LEVELS - 1) ||
-        w->nr == MAX_WRITTEN || w->out.len > MAX_WRITTEN_BYTES)
+    if (!m || !makes_code(m) || w->nr == MAX_WRITTEN || w->out.len > MAX_WRITTEN_BYTES)
         return;
     const unsigned nr_args = toks_list(toks, at + 1, args, MAX_ARGUMENTS);
 
@@ -131,11 +121,11 @@ static bool any_code(const struct toks *toks)
     return false;
 }
 
-static struct expanded expand_once(
-    struct arena *arena, const char *text, size_t bytes, unsigned nr_lines, bool anywhere)
+struct expanded expand_macros(
+    struct arena *arena, const char *text, size_t bytes, unsigned nr_lines)
 {
     struct expanded done = {0};
-    struct expand_writer w = {.nr_lines = nr_lines, .anywhere = anywhere};
+    struct expand_writer w = {.nr_lines = nr_lines};
     struct toks toks;
     struct decls decls;
 
@@ -149,7 +139,7 @@ static struct expanded expand_once(
             if (toks.tok[i].kind == TOK_NAME && tok_is(&toks.tok[i + 1], "(") &&
                 toks.tok[i + 1].match)
                 write_call(&w, &toks, i);
-            if (toks.tok[i].match > i && !anywhere)
+            if (toks.tok[i].match > i)
                 i = toks.tok[i].match;
         }
     if (w.nr) {
@@ -158,22 +148,5 @@ static struct expanded expand_once(
         done.text = arena_strndup(arena, str_text(&w.out), w.out.len);
     }
     str_finish(&w.out);
-    return done;
-}
-
-struct expanded expand_macros(
-    struct arena *arena, const char *text, size_t bytes, unsigned nr_lines, bool anywhere)
-{
-    struct expanded done = expand_once(arena, text, bytes, nr_lines, anywhere);
-
-    for (unsigned level = 1; done.text && anywhere && level < MAX_LEVELS; level++) {
-        const struct expanded next = expand_once(arena, done.text, done.bytes, nr_lines, anywhere);
-
-        if (!next.text)
-            break;
-        for (unsigned l = 0; l < nr_lines; l++)
-            next.line[l] |= done.line[l];
-        done = next;
-    }
     return done;
 }

@@ -4,8 +4,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "intake/eval/expand.h"
-#include "intake/eval/params.h"
+#include "intake/syntax/spelling.h"
 
 #include <string.h>
 
@@ -83,8 +82,7 @@ static void bind(
     *list = interp_bind(ip, name, type, *list);
 }
 
-/* Binds T of a template to the type of what is passed for a parameter of type T, T* or table<T>. */
-static void deduce(struct interp *ip, const struct decl *fn, struct tok_range param,
+void interp_deduce(struct interp *ip, const struct decl *fn, struct tok_range param,
     const struct interp_operand *arg, const struct bound **list)
 {
     const struct toks *toks = ip->resolver->toks;
@@ -100,7 +98,9 @@ static void deduce(struct interp *ip, const struct decl *fn, struct tok_range pa
                 continue;
             if (arg->v.kind != VALUE_MEMORY && toks_is(toks, i - 1, "<"))
                 type = interp_type_inner(ip, type);
-            if (type->kind == TYPE_INT || type->kind == TYPE_REAL)
+            if (type->kind == TYPE_POINTER && type->to && toks_is(toks, i + 1, "*"))
+                type = type->to;
+            if ((type->kind == TYPE_INT || type->kind == TYPE_REAL) && !spelling_bytes(type->text))
                 type = interp_type_named(ip, resolver_type(ip->resolver, type->text, ip->at));
             bind(ip, list, names[n], type);
         }
@@ -145,7 +145,7 @@ static void pass_all(
     const unsigned nr = params_split(toks, fn, params);
 
     for (unsigned p = 0; p < nr && p < nr_args; p++)
-        deduce(ip, fn, params[p], &args[p], &ip->frame->bound);
+        interp_deduce(ip, fn, params[p], &args[p], &ip->frame->bound);
     for (unsigned p = 0; p < nr; p++) {
         unsigned eq = toks_find(toks, params[p].from, params[p].to, "=");
         struct interp_operand arg = {0};
@@ -319,16 +319,14 @@ static const char *substituted(
     struct str out = {0};
 
     expand_body(&out, m, args, nr_args);
-    const char *text = arena_strdup(ip->arena, str_text(&out));
-
-    str_finish(&out);
-    return text;
+    return str_move(&out, ip->arena);
 }
 
 struct interp_operand interp_macro_call(
     struct interp *ip, const struct macro *macro, const struct tok_range *args, unsigned nr_args)
 {
-    static const char *const begins[] = {"do", "{", "if", "for", "asm", "__asm__", NULL};
+    static const char *const begins[] = {
+        "do", "{", "if", "for", "while", "switch", "asm", "__asm__", NULL};
     struct interp_operand none = {0};
 
     if (ip->depth > INTERP_MAX_DEPTH)

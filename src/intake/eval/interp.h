@@ -115,7 +115,8 @@ struct interp_launch {
     unsigned nr_dims[3];                          /* how many are written; 0: not known */
     bool clustered;                               /* an attribute of the launch gives the cluster */
     const struct interp_frame *scope;             /* the variables there, as they were */
-    const struct bound *bound;                    /* what template parameters stand for there */
+    const struct bound
+        *bound;       /* what template parameters stand for: the kernel's, and those there */
     unsigned assumed; /* the line of an if with an unknown condition that was taken to get here; 0:
                          none */
 };

@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "intake/eval/params.h"
 
 #include <string.h>
 
@@ -232,20 +231,17 @@ struct interp_operand interp_lambda(struct interp_reader *r)
         .kind = VALUE_CODE, .code = fn, .scope = captured(r, begin + 1, open - 1)});
 }
 
-/* The function launches by itself, by chevrons or by a call, also in a macro. */
+/* The function launches by itself, by chevrons or by a call, or names a macro that launches or
+ * allocates. */
 static bool launches(struct interp *ip, const struct decl *fn)
 {
     const struct toks *toks = ip->resolver->toks;
 
-    for (unsigned i = fn->body; i < fn->to; i++) {
-        const struct macro *macro =
-            toks->tok[i].kind == TOK_NAME ? resolver_macro(ip->resolver, toks->tok[i].text) : NULL;
-
+    for (unsigned i = fn->body; i < fn->to; i++)
         if (toks_is(toks, i, "<<<") ||
-            (toks->tok[i].kind == TOK_NAME && str_starts(toks->tok[i].text, "cudaLaunch")) ||
-            (macro && toks_find(&macro->toks, 0, macro->toks.nr, "<<<") < macro->toks.nr))
+            (toks->tok[i].kind == TOK_NAME && (str_starts(toks->tok[i].text, "cudaLaunch") ||
+                                                  is_hot_macro(ip->functions, toks->tok[i].text))))
             return !(toks->left_out && toks->left_out[i]);
-    }
     return false;
 }
 

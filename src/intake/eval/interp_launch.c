@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "intake/eval/params.h"
 
 #include <string.h>
 
@@ -75,17 +74,13 @@ static void set_config(
 }
 
 /* Sets what the kernel's template parameters stand for: numbers and types as text. */
-static void set_template_args(
-    struct interp *ip, struct interp_launch *l, const struct toks *toks, unsigned angle)
+static void set_template_args(struct interp *ip, struct interp_launch *l)
 {
-    if (angle)
-        l->site.nr_template_args =
-            toks_list(toks, angle, l->site.template_args, ARRAY_SIZE(l->site.template_args));
     for (unsigned i = 0; i < l->site.nr_template_args; i++) {
         struct tok_range r = l->site.template_args[i];
         struct interp_value v = interp_evaluate(ip, r);
         const struct type *type = interp_type_in(ip, r);
-        const bool bound = interp_bound_type(ip, toks->tok[r.from].text) != NULL;
+        const bool bound = interp_bound_type(ip, r.toks->tok[r.from].text) != NULL;
 
         if (v.kind == VALUE_INT)
             l->template_args[i] = v.type && strcmp(v.type->text, "bool") == 0
@@ -96,60 +91,79 @@ static void set_template_args(
     }
 }
 
+/* Binds the kernel's template parameters. list: those that the arguments say. */
+static void bind_template_args(struct interp *ip, struct interp_launch *l, const struct bound *list)
+{
+    const char *names[MAX_TEMPLATE_ARGS], *text;
+    const unsigned nr = params_of_template(ip->resolver->toks, l->kernel, names, ARRAY_SIZE(names));
+
+    for (unsigned n = 0; n < nr; n++) {
+        for (const struct bound *b = list; b && n >= l->site.nr_template_args; b = b->next)
+            if (strcmp(b->name, names[n]) == 0)
+                l->template_args[n] = b->type->text;
+        text = l->template_args[n];
+        if (!text && n < l->site.nr_template_args)
+            text = tok_range_text(l->site.template_args[n], ip->arena);
+        if (text)
+            l->bound = interp_bind(ip, names[n], interp_type_named(ip, text), l->bound);
+    }
+}
+
 static void set_args(
     struct interp *ip, struct interp_launch *l, const struct tok_range *args, unsigned nr)
 {
+    struct tok_range params[MAX_PARAMS];
+    const unsigned nr_params = params_split(ip->resolver->toks, l->kernel, params);
+    const struct bound *list = NULL;
+
     for (unsigned i = 0; i < nr; i++) {
         const struct interp_operand o = interp_operand(ip, args[i]);
 
+        if (i < nr_params)
+            interp_deduce(ip, l->kernel, params[i], &o, &list);
         l->site.args[i] = args[i];
         l->args[i] = interp_copy(ip, o.v);
         if (o.v.kind == VALUE_MEMORY && o.v.i != 0)
             l->names[i] = o.path;
     }
     l->site.nr_args = nr;
+    bind_template_args(ip, l, list);
 }
 
-void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned id, unsigned angle,
-    unsigned chevrons, unsigned to, unsigned *past)
+unsigned interp_launch_chevrons(
+    struct interp *ip, const struct toks *toks, unsigned chevrons, unsigned to)
 {
-    unsigned close = toks_find(toks, chevrons + 1, to, ">>>"),
-             name = angle ? angle - 1 : chevrons - 1;
-    struct tok_range parts[LAUNCH_MAX_ARGS];
     struct interp_value values[4] = {{0}};
+    struct site site;
+    const unsigned past = resolver_site(ip->resolver, toks, chevrons, to, &site);
 
-    *past = to;
-    if (close >= to || !toks_is(toks, close + 1, "(") || !toks->tok[close + 1].match)
-        return;
-    *past = toks->tok[close + 1].match + 1;
-    if (ip->asking)
-        return;
-    if (ip->walk) { /* of device code: whatever its kernel does */
-        const unsigned nr = toks_list(toks, close + 1, parts, LAUNCH_MAX_ARGS);
+    if (!past || ip->asking)
+        return past ? past : to;
+    for (unsigned i = 0; i < site.nr_args && ip->walk; i++) {
+        const struct interp_operand o = interp_operand(ip, site.args[i]);
 
-        for (unsigned i = 0; i < nr; i++) {
-            const struct interp_operand o = interp_operand(ip, parts[i]);
-
-            interp_walk_call(ip, "", &o, 1);
-        }
-        return;
+        interp_walk_call(ip, "", &o, 1); /* of device code: whatever its kernel does */
     }
-    struct interp_value code = interp_named(ip, toks->tok[name].text).v;
+    const struct interp_value code =
+        ip->walk ? (struct interp_value){0} : interp_named(ip, site.kernel).v;
     struct interp_launch *l = record(
         ip, toks, chevrons, code.kind == VALUE_CODE && code.code->is_kernel ? code.code : NULL);
 
     if (!l)
-        return;
-    l->site.id = toks_text(toks, ip->arena, id, chevrons);
-    l->site.nr_config =
-        tok_range_split((struct tok_range){toks, chevrons + 1, close}, l->site.config, 4);
+        return past;
+    l->site.id = site.id;
+    l->site.nr_config = site.nr_config;
+    memcpy(l->site.config, site.config, sizeof(site.config));
+    l->site.nr_template_args = site.nr_template_args;
+    memcpy(l->site.template_args, site.template_args, sizeof(site.template_args));
     ip->launching++;
-    for (unsigned i = 0; i < l->site.nr_config; i++)
-        values[i] = interp_evaluate(ip, l->site.config[i]);
-    set_config(ip, l, values, l->site.nr_config);
-    set_template_args(ip, l, toks, angle);
-    set_args(ip, l, parts, toks_list(toks, close + 1, parts, LAUNCH_MAX_ARGS));
+    for (unsigned i = 0; i < site.nr_config; i++)
+        values[i] = interp_evaluate(ip, site.config[i]);
+    set_config(ip, l, values, site.nr_config);
+    set_template_args(ip, l);
+    set_args(ip, l, site.args, site.nr_args);
     ip->launching--;
+    return past;
 }
 
 /* void *args[] = {&a, &b}: sets the arguments to what stands behind each address. */
@@ -232,7 +246,9 @@ bool interp_launch_call(struct interp *ip, const char *name, struct tok_range *a
         return true;
     ip->launching++;
     if (angle)
-        set_template_args(ip, l, args[extended].toks, angle);
+        l->site.nr_template_args = toks_list(
+            args[extended].toks, angle, l->site.template_args, ARRAY_SIZE(l->site.template_args));
+    set_template_args(ip, l);
     if (plain) {
         config[0] = interp_evaluate(ip, args[1]);
         config[1] = interp_evaluate(ip, args[2]);
@@ -244,6 +260,7 @@ bool interp_launch_call(struct interp *ip, const char *name, struct tok_range *a
         args_behind(
             ip, l, interp_evaluate(ip, args[3]), params_split(ip->resolver->toks, kernel, params));
         set_config(ip, l, config, 3);
+        bind_template_args(ip, l, NULL);
         ip->launching--;
         return true;
     }

@@ -3,8 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "intake/eval/params.h"
-#include "intake/syntax/literal.h"
+#include "intake/syntax/spelling.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +32,7 @@ static struct interp_value text_of(struct interp_reader *r)
         if (nr >= 2)
             str_add_n(&s, open + 1, nr - 2);
     }
-    struct interp_value v = {.kind = VALUE_TEXT, .text = arena_strdup(r->ip->arena, str_text(&s))};
-    str_finish(&s);
-    return v;
+    return (struct interp_value){.kind = VALUE_TEXT, .text = str_move(&s, r->ip->arena)};
 }
 
 static struct interp_value character(const char *text)
@@ -333,7 +330,7 @@ static struct interp_operand name(struct interp_reader *r)
     const struct tok *next = after < r->to ? &r->toks->tok[after] : NULL;
 
     if (next && tok_is(next, "<<<")) {
-        interp_launch_chevrons(ip, r->toks, id, angle, after, r->to, &r->i);
+        r->i = interp_launch_chevrons(ip, r->toks, after, r->to);
         return (struct interp_operand){0};
     }
     if (next && tok_is(next, "(") && next->match && next->match < r->to)

@@ -93,6 +93,11 @@ void interp_macro_head(struct interp *ip, const struct macro *macro, struct tok_
 const struct bound *interp_bind(
     struct interp *ip, const char *name, const struct type *type, const struct bound *next);
 
+/* Binds T of a template to the type of what is passed for a parameter of type T, T* or table<T>,
+ * where the list has no T. */
+void interp_deduce(struct interp *ip, const struct decl *fn, struct tok_range param,
+    const struct interp_operand *arg, const struct bound **list);
+
 /* Token i is a directive, or left out by one: by one inside of the function, as far as is known; or
  * surely, while device code is followed. */
 bool interp_passes(const struct interp *ip, const struct toks *toks, unsigned i);
@@ -235,10 +240,9 @@ bool interp_texture_call(struct interp *ip, const char *name, const struct inter
 
 /* ---- interp_launch.c ---- */
 
-/* kernel<T><<<...>>>(...): id is the token of the kernel, angle that of its `<` (0: none), chevrons
- * that of <<<. *past becomes the token behind the launch. */
-void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned id, unsigned angle,
-    unsigned chevrons, unsigned to, unsigned *past);
+/* kernel<T><<<...>>>(...): chevrons is the token <<<. Returns the token behind the launch. */
+unsigned interp_launch_chevrons(
+    struct interp *ip, const struct toks *toks, unsigned chevrons, unsigned to);
 
 /* cudaLaunchKernel and its kin. False: the function is none of these. */
 bool interp_launch_call(

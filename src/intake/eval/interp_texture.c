@@ -30,21 +30,6 @@ static struct interp_value pointed(const struct interp_value *v)
     return v->kind == VALUE_ADDRESS ? v->slot->v : *v;
 }
 
-/* Copies fields and those of the structs in them: res.array.array is "res_array_array". */
-static void copy_fields(struct interp *ip, struct interp_object *to, const char *prefix,
-    const struct interp_object *from, unsigned depth)
-{
-    for (const struct field *f = from->fields; f; f = f->next) {
-        const char *name =
-            *prefix ? arena_printf(ip->arena, "%s_%s", prefix, f->slot.name) : f->slot.name;
-
-        if (f->slot.v.kind == VALUE_OBJECT && depth)
-            copy_fields(ip, to, name, f->slot.v.object, depth - 1);
-        else
-            interp_field(ip, to, name)->v = f->slot.v;
-    }
-}
-
 /* cudaMallocArray(&array, &desc, width, height), cudaMalloc3DArray(&array, &desc, extent) */
 static void make_array(
     struct interp *ip, bool deep, const struct interp_operand *args, unsigned nr_args)
@@ -89,11 +74,9 @@ bool interp_texture_call(struct interp *ip, const char *name, const struct inter
         const struct interp_value tex = interp_object(ip, NULL);
 
         for (unsigned p = 0; p < 2; p++) {
-            const struct interp_value v = pointed(&args[p + 1].v), part = interp_object(ip, NULL);
+            const struct interp_value part = pointed(&args[p + 1].v);
 
-            if (v.kind == VALUE_OBJECT)
-                copy_fields(ip, part.object, "", v.object, 4);
-            interp_field(ip, tex.object, parts[p])->v = part;
+            interp_field(ip, tex.object, parts[p])->v = interp_copy(ip, part);
         }
         args[0].v.slot->v = tex;
         *out = interp_int(0);

@@ -6,7 +6,6 @@
 #include "base/str.h"
 #include "intake/eval/interp_parts.h"
 #include "intake/eval/layout.h"
-#include "intake/eval/params.h"
 #include "intake/syntax/spelling.h"
 
 #include <string.h>

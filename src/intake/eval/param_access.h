@@ -8,7 +8,6 @@
 #define KEET_INTAKE_EVAL_PARAM_ACCESS_H
 
 #include "intake/eval/interp.h"
-#include "intake/eval/params.h"
 
 /* Sets reads, writes, atomics and indexed for the parameters of fn that are pointers. Also sets
  * may_be_null: fn or a function that it calls compares the pointer with null, or fn leaves its

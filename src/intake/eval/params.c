@@ -1,8 +1,7 @@
 /* Owns how the parameters of functions and templates are declared. */
-#include "intake/eval/params.h"
+#include "intake/eval/resolver.h"
 
 #include "base/str.h"
-#include "intake/eval/resolver.h"
 
 #include <string.h>
 
@@ -27,13 +26,20 @@ unsigned params_of_template(
     return nr;
 }
 
+static void add_token(struct str *out, const struct tok *t)
+{
+    if (out->len && t->kind == TOK_NAME && str_word_char(out->text[out->len - 1]))
+        str_add_char(out, ' ');
+    str_add(out, t->text);
+}
+
 static void read_param(
     struct param *p, struct arena *arena, const struct toks *toks, struct tok_range r)
 {
     static const char *const words[] = {"const", "__restrict__", "__restrict", "restrict",
         "volatile", "struct", "__grid_constant__", NULL};
     unsigned end = toks_find(toks, r.from, r.to, "="), name = end;
-    struct str type = {0};
+    struct str type = {0}, written = {0};
 
     for (unsigned i = r.from; i < end; i++) {
         if (toks_is(toks, i, "*") || toks_is(toks, i, "["))
@@ -51,16 +57,18 @@ static void read_param(
                 !toks_is(toks, i, ">") && !toks_is(toks, i, ","));
 
         p->is_const = p->is_const || (toks_is(toks, i, "const") && !toks_is(toks, i - 1, "*"));
-        if (!skip) {
-            if (type.len && toks->tok[i].kind == TOK_NAME &&
-                !strchr(":<,", type.text[type.len - 1]))
-                str_add_char(&type, ' ');
-            str_add(&type, toks->tok[i].text);
-        }
+        if (!skip)
+            add_token(&type, &toks->tok[i]);
     }
+    for (unsigned i = r.from; i < end && !toks_is(toks, i, "["); i++)
+        if (i != name && !str_starts(toks->tok[i].text, "__restrict"))
+            add_token(&written, &toks->tok[i]);
+    str_add(&written, toks_find(toks, r.from, end, "[") < end ? "*" : "");
     p->name = name < end ? toks->tok[name].text : "";
     p->type = arena ? arena_strdup(arena, str_text(&type)) : "";
+    p->written = arena ? arena_strdup(arena, str_text(&written)) : "";
     str_finish(&type);
+    str_finish(&written);
 }
 
 /* Joins parts that a comma between < and > has split. Returns how many parts there are. */

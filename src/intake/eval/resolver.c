@@ -154,49 +154,43 @@ const struct macro *resolver_macro(const struct resolver *resolver, const char *
 
 /* ---- launches ---- */
 
-/* Reads the kernel's id that ends before the <<< at token `at`. False: there is none. */
-static bool read_kernel_id(struct resolver *resolver, struct site *site, unsigned at)
+unsigned resolver_site(const struct resolver *resolver, const struct toks *toks, unsigned at,
+    unsigned to, struct site *site)
 {
-    const struct toks *toks = resolver->toks;
-    unsigned i = toks_before_angles(toks, at, 0);
+    enum { MOST_BACK = 512 }; /* tokens of template arguments */
+    const unsigned close = toks_find(toks, at + 1, to, ">>>"),
+                   end = toks_before_angles(toks, at, at > MOST_BACK ? at - MOST_BACK : 0);
+    unsigned i = end - 1;
 
-    if (i < at)
-        site->nr_template_args =
-            toks_list(toks, i, site->template_args, ARRAY_SIZE(site->template_args));
-    if (i == 0 || toks->tok[i - 1].kind != TOK_NAME)
-        return false;
-    i--;
-    site->kernel = toks->tok[i].text;
+    if (close >= to || end == 0 || toks->tok[i].kind != TOK_NAME ||
+        !toks_is(toks, close + 1, "(") || !toks->tok[close + 1].match)
+        return 0;
+    *site = (struct site){.at = at, .line = toks->tok[at].line, .kernel = toks->tok[i].text};
     while (i > 1 && toks_is(toks, i - 1, "::") && toks->tok[i - 2].kind == TOK_NAME)
         i -= 2;
     site->from = i;
     site->id = toks_text(toks, resolver->arena, i, at);
-    return true;
+    if (end < at)
+        site->nr_template_args =
+            toks_list(toks, end, site->template_args, ARRAY_SIZE(site->template_args));
+    site->nr_config = tok_range_split(
+        (struct tok_range){toks, at + 1, close}, site->config, ARRAY_SIZE(site->config));
+    site->nr_args = toks_list(toks, close + 1, site->args, ARRAY_SIZE(site->args));
+    return toks->tok[close + 1].match + 1;
 }
 
-struct site *resolver_launches(struct resolver *resolver, unsigned *nr)
+struct site *resolver_launches(const struct resolver *resolver, unsigned *nr)
 {
     const struct toks *toks = resolver->toks;
-    struct site *sites = NULL;
+    struct site *sites = NULL, site;
     size_t cap = 0;
 
     *nr = 0;
-    for (unsigned i = 0; i < toks->nr; i++) {
-        struct site s = {.at = i, .line = toks->tok[i].line};
-
-        if (!toks_is(toks, i, "<<<"))
-            continue;
-        unsigned close = toks_find(toks, i + 1, toks->nr, ">>>");
-
-        if (close == toks->nr || !read_kernel_id(resolver, &s, i) ||
-            !toks_is(toks, close + 1, "(") || !toks->tok[close + 1].match)
-            continue;
-        s.nr_config =
-            tok_range_split((struct tok_range){toks, i + 1, close}, s.config, ARRAY_SIZE(s.config));
-        s.nr_args = toks_list(toks, close + 1, s.args, ARRAY_SIZE(s.args));
-        sites = grow(sites, &cap, *nr + 1, sizeof(s));
-        sites[(*nr)++] = s;
-    }
+    for (unsigned i = 0; i < toks->nr; i++)
+        if (toks_is(toks, i, "<<<") && resolver_site(resolver, toks, i, toks->nr, &site)) {
+            sites = grow(sites, &cap, *nr + 1, sizeof(site));
+            sites[(*nr)++] = site;
+        }
     return sites;
 }
 

@@ -62,6 +62,8 @@ struct resolver {
     unsigned nr_sizes;
     const char *arrays[INTAKE_MAX_ARRAYS]; /* names that a new size may not have */
     unsigned nr_arrays;
+    const struct said_name *fixed[INTAKE_MAX_SIZES]; /* see resolver_fix */
+    unsigned nr_fixed;
     const struct bound *bound;    /* what template parameters stand for where a launch stands */
     const struct source_set *set; /* the text, and where its lines come from */
     unsigned own_tokens;          /* of the user's file; those behind them are of other files */
@@ -76,8 +78,13 @@ struct resolver {
 void resolver_init(
     struct resolver *resolver, struct arena *arena, const struct decls *decls, struct toks *toks);
 
+/* Reads the launch whose <<< is token `at`, and which ends before token `to`. Returns the token
+ * behind the launch; 0: there is none. */
+unsigned resolver_site(const struct resolver *resolver, const struct toks *toks, unsigned at,
+    unsigned to, struct site *site);
+
 /* The launches of the file in order: an array of *nr sites, which the caller frees. */
-struct site *resolver_launches(struct resolver *resolver, unsigned *nr);
+struct site *resolver_launches(const struct resolver *resolver, unsigned *nr);
 
 /* The function around token `at`; NULL: there is none. */
 const struct decl *resolver_function_at(const struct resolver *resolver, unsigned at);
@@ -86,6 +93,11 @@ const struct decl *resolver_function_at(const struct resolver *resolver, unsigne
  * is made of a number that the file gives; it is written out. False: there are too many sizes. */
 bool resolver_write(
     struct resolver *resolver, const struct said *said, bool fixed, struct str *out);
+
+/* Numbers of a block stay as they are, because kernels are written for that block: no size is made
+ * of them. A number that is too large for a block is a size of the problem, of which the block has
+ * a part. */
+void resolver_fix(struct resolver *resolver, const struct said *block);
 
 /* The number that a text over sizes comes to. False: it has sizes without a number, or divides by
  * 0. */
@@ -108,5 +120,49 @@ const char *resolver_type(struct resolver *resolver, const char *type, unsigned 
 
 const struct macro *resolver_macro(
     const struct resolver *resolver, const char *name); /* NULL: none */
+
+/* ---- expand.c: macros written out ---- */
+
+struct expanded {
+    const char *text; /* has the same number of lines; NULL: nothing was written out */
+    size_t bytes;
+    bool *line; /* by line, from 0: the line was changed */
+};
+
+/* Adds the body of a macro on one line, with the arguments in place of the parameters, and with
+ * what # and ## make. Comments and ends of lines become blanks. */
+void expand_body(struct str *out, const struct macro *m, const struct tok_range *args, unsigned nr);
+
+/* The text with those macros written out that are called at file scope, as `BINDING(f32, float)`,
+ * and make device code or a function that launches a kernel. */
+struct expanded expand_macros(
+    struct arena *arena, const char *text, size_t bytes, unsigned nr_lines);
+
+/* ---- params.c: the parameters of functions and templates ---- */
+
+enum { MAX_PARAMS = 64 };
+
+struct param {
+    const char *name, *type; /* type: without const, *, &, __restrict__: "float", "T" */
+    const char *written;     /* all of it, without its name and __restrict__: "const T*" */
+    bool is_pointer, is_reference, is_const;
+    bool reads, writes, atomics; /* of pointers: set by param_access.h */
+    bool may_be_null;            /* set by param_access.h too */
+    const char *indexed;         /* the parameter whose memory its values index; NULL: none seen */
+};
+
+/* The parameters of a function, or of a lambda, as they stand there, in order; at most MAX_PARAMS.
+ * Returns how many there are. */
+unsigned params_split(const struct toks *toks, const struct decl *fn, struct tok_range *params);
+
+/* Fills params with the parameters of a function, in order; at most MAX_PARAMS. arena NULL: types
+ * stay empty. Returns how many there are. */
+unsigned params_read(
+    struct param *params, struct arena *arena, const struct decls *decls, const struct decl *fn);
+
+/* Fills names with the names of a template's parameters, in order. Returns how many there are, at
+ * most max. */
+unsigned params_of_template(
+    const struct toks *toks, const struct decl *fn, const char **names, unsigned max);
 
 #endif

@@ -1,11 +1,8 @@
 /* Owns the sizes of a contract: the names that numbers get, and expressions over them. */
-#include "intake/eval/resolver.h"
+#include "intake/eval/interp_parts.h"
 
 #include "core/expr.h"
 #include "core/task.h"
-#include "intake/eval/interp_parts.h"
-#include "intake/eval/params.h"
-#include "intake/eval/said.h"
 
 #include <string.h>
 
@@ -149,6 +146,25 @@ static bool stands_kept(const struct resolver *resolver, const char *name, unsig
 
 /* ---- expressions ---- */
 
+void resolver_fix(struct resolver *resolver, const struct said *s)
+{
+    enum { MOST_THREADS = 1024 };
+
+    if (s && s->name && s->name->known && s->name->value <= MOST_THREADS &&
+        resolver->nr_fixed < INTAKE_MAX_SIZES)
+        resolver->fixed[resolver->nr_fixed++] = s->name;
+    for (unsigned k = 0; s && k < 3; k++)
+        resolver_fix(resolver, s->of[k]);
+}
+
+static bool is_fixed(const struct resolver *resolver, const struct said_name *n)
+{
+    for (unsigned i = 0; i < resolver->nr_fixed; i++)
+        if (resolver->fixed[i]->value == n->value && strcmp(resolver->fixed[i]->text, n->text) == 0)
+            return true;
+    return false;
+}
+
 /* An expression while it is written. */
 struct sizes_writer {
     struct resolver *resolver;
@@ -160,8 +176,9 @@ static void write_name(struct sizes_writer *w, const struct said_name *n)
 {
     struct resolver *resolver = w->resolver;
     const bool number =
-        !n->text || (n->known && (n->is_macro ? resolver_device_uses(resolver, n->text)
-                                              : stands_kept(resolver, n->text, n->at)));
+        !n->text || (n->known && (is_fixed(resolver, n) ||
+                                     (n->is_macro ? resolver_device_uses(resolver, n->text)
+                                                  : stands_kept(resolver, n->text, n->at))));
     const char *size =
         number ? NULL : as_size(resolver, clean_name(resolver, n->text), n, !w->fixed || !n->known);
 

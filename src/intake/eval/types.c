@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "intake/eval/interp_type.h"
-#include "intake/eval/params.h"
 #include "intake/syntax/spelling.h"
 
 #include <string.h>
@@ -164,10 +163,7 @@ static const char *with_instances(struct resolver *resolver, const char *type, u
         str_add(&out, local ? resolver_type(resolver, word, at) : word);
         p += nr ? nr : 1;
     }
-    const char *text = arena_strdup(resolver->arena, str_text(&out));
-
-    str_finish(&out);
-    return text;
+    return str_move(&out, resolver->arena);
 }
 
 const char *resolver_type(struct resolver *resolver, const char *type, unsigned at)

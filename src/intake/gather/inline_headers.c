@@ -5,10 +5,10 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "intake/eval/expand.h"
+#include "intake/eval/resolver.h"
 #include "intake/gather/buildfile.h"
-#include "intake/gather/python.h"
-#include "intake/syntax/headers.h"
+#include "intake/syntax/decls.h"
+#include "intake/syntax/spelling.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -221,25 +221,14 @@ static bool as_utf8(struct source_set *set, struct user_file *f, struct err *err
  * them. */
 static bool is_foreign(const char *condition, size_t nr)
 {
-    static const char *const names[] = {"defined", "WIN32", "_WIN32", "WIN64", "_WIN64", "_MSC_VER",
-        "__APPLE__", "MACOSX", "__MACOSX", "__HIP_PLATFORM_AMD__", "USE_ROCM", "if", "ifdef",
-        "elif", NULL};
-    const char *comment = memmem(condition, nr, "/", 1);
-    unsigned nr_words = 0;
+    static const char *const names[] = {
+        "WIN32", "WIN64", "_MSC_VER", "__APPLE__", "MACOSX", "__HIP_PLATFORM_AMD__", "USE_ROCM"};
 
-    nr = comment ? (size_t)(comment - condition) : nr;
-    for (size_t i = 0, len; i < nr; i += len ? len : 1) {
-        bool known = false;
-
-        for (len = 0; i + len < nr && str_word_char(condition[i + len]); len++)
-            ;
-        for (unsigned n = 0; len && names[n]; n++)
-            known = known || (strlen(names[n]) == len && !memcmp(condition + i, names[n], len));
-        if ((len && !known) || condition[i] == '!' || condition[i] == '&')
-            return false;
-        nr_words += len > 0;
-    }
-    return nr_words > 1;
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        if (memmem(condition, nr, names[i], strlen(names[i])))
+            return !memchr(condition, '!', nr) && !memchr(condition, '&', nr) &&
+                   !memmem(condition, nr, "ifn", 3);
+    return false;
 }
 
 /* Follows how deep the #ifs are nested, and from which depth on the text is foreign (0: it is
@@ -345,7 +334,7 @@ static void put_defines(struct inliner *p)
         const struct build_define *d = &p->build->defines[i];
         const struct build_file *f = &p->build->files[d->file];
 
-        if (!str_find_word(text, text + p->out.len, d->name, strlen(d->name)))
+        if (!spelling_has_word(text, d->name))
             continue;
         if (!file_of[d->file]) {
             if (set->nr_files == SOURCE_SET_MAX_FILES)
@@ -375,8 +364,7 @@ static void put_defines(struct inliner *p)
 static void keep_text(struct source_set *set, const struct inliner *p)
 {
     const unsigned nr = (unsigned)p->nr_origins;
-    const struct expanded whole =
-        expand_macros(set->arena, str_text(&p->out), p->out.len, nr, set->expands);
+    const struct expanded whole = expand_macros(set->arena, str_text(&p->out), p->out.len, nr);
 
     for (size_t i = 0; i < nr && whole.text; i++)
         p->origins[i].made = whole.line[i];

@@ -1,5 +1,5 @@
 /* Owns which strings of a Python file have CUDA. */
-#include "intake/gather/python.h"
+#include "intake/gather/source_set.h"
 
 #include "base/str.h"
 
@@ -100,6 +100,5 @@ const char *python_quoted(struct arena *arena, const char *file, size_t at, cons
             str_add_char(&out, '\\');
         str_add_char(&out, *p);
     }
-    text = str_move(&out, arena);
-    return text;
+    return str_move(&out, arena);
 }

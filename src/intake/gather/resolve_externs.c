@@ -1,5 +1,6 @@
 /* Owns which other files define the device functions and variables that a file only declares. */
-#include "intake/gather/resolve_externs.h"
+#include "intake/gather/source_set.h"
+#include "intake/syntax/spelling.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -82,10 +83,8 @@ static struct neighbour *definer(struct source_set *set, const struct decl *what
     source_set_neighbours(set);
     for (unsigned i = 0; i < set->nr_neighbours; i++) {
         struct neighbour *n = &set->neighbours[i];
-        const char *text = n->file.text;
 
-        if (!str_find_word(text, text + n->file.bytes, what->name, strlen(what->name)) ||
-            !neighbour_defines(set, n, what))
+        if (!spelling_has_word(n->file.text, what->name) || !neighbour_defines(set, n, what))
             continue;
         if (found || is_here(set, n->file.path))
             return NULL;

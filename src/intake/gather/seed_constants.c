@@ -1,6 +1,6 @@
 /* Owns the numbers that a program starts from: finds them in its text, and puts others in their
  * place. */
-#include "intake/gather/seed_constants.h"
+#include "intake/gather/source_set.h"
 
 #include "base/str.h"
 #include "intake/eval/interp.h"
@@ -11,78 +11,65 @@
 
 enum { MAX_SEEDS = 16 };
 
-struct seed_finder {
-    struct arena *arena;
-    struct resolver *resolver;
-    const struct source_set *set;
-    struct intake *in;
-    const char
-        *asked; /* the name of which `used` was asked last: a program assigns it many times */
-    bool used;
-};
-
-static bool is_punct_of_number(const struct tok *t)
-{
-    static const char *const words[] = {"+", "-", "*", "/", "(", ")", "<<"};
-
-    for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (tok_is(t, words[i]))
-            return true;
-    return false;
-}
-
 /* The tokens are numbers and operators, without a name: no other value depends on theirs. */
-static bool is_plain(const struct toks *toks, unsigned from, unsigned to)
+static bool is_plain(struct tok_range r)
 {
+    static const char *const operators[] = {"+", "-", "*", "/", "(", ")", "<<", NULL};
     bool any = false;
 
-    for (unsigned t = from; t < to; t++) {
-        any |= toks->tok[t].kind == TOK_NUMBER;
-        if (toks->tok[t].kind != TOK_NUMBER && !is_punct_of_number(&toks->tok[t]))
+    for (unsigned t = r.from; t < r.to; t++) {
+        const bool number = r.toks->tok[t].kind == TOK_NUMBER;
+
+        if (!number && !tok_among(&r.toks->tok[t], operators))
             return false;
+        any |= number;
     }
     return any;
 }
 
-static bool device_uses(struct seed_finder *s, const char *name)
+struct seed_asked { /* what device code uses, as it was asked last: programs assign a name often */
+    const char *name;
+    bool used;
+};
+
+static bool device_uses(struct seed_asked *asked, const struct resolver *resolver, const char *name)
 {
-    if (!s->asked || strcmp(s->asked, name) != 0)
-        s->used = resolver_device_uses(s->resolver, name);
-    s->asked = name;
-    return s->used;
+    if (!asked->name || strcmp(asked->name, name) != 0)
+        *asked = (struct seed_asked){name, resolver_device_uses(resolver, name)};
+    return asked->used;
 }
 
-static void add(
-    struct seed_finder *s, const char *name, struct tok_range range, size_t from, size_t to)
+/* The text of the tokens begins at byte `base` of set->text. */
+static void add(struct source_set *set, struct seed_asked *asked, const char *name,
+    struct tok_range r, size_t base)
 {
-    const struct interp_value v = interp_in_scope(s->resolver->interp, NULL, range);
-    struct intake *in = s->in;
+    const struct interp_value v = interp_in_scope(set->resolver.interp, NULL, r);
+    const size_t from = base + r.toks->tok[r.from].at, to = base + r.toks->tok[r.to - 1].end;
+    struct intake *in = &set->in;
     int64_t value;
 
-    if (in->nr_seeds == MAX_SEEDS || to > s->set->bytes || !interp_whole(&v, &value) ||
-        value < INTAKE_LEAST_SEED || device_uses(s, name))
-        return;
-    in->seeds[in->nr_seeds++] = (struct intake_seed){.name = name,
-        .value = value,
-        .at = from,
-        .text = arena_strndup(s->arena, s->set->text + from, to - from)};
+    if (in->nr_seeds < MAX_SEEDS && to <= set->bytes && interp_whole(&v, &value) &&
+        value >= INTAKE_LEAST_SEED && !device_uses(asked, &set->resolver, name))
+        in->seeds[in->nr_seeds++] = (struct intake_seed){.name = name,
+            .value = value,
+            .at = from,
+            .text = arena_strndup(set->arena, set->text + from, to - from)};
 }
 
 /* Adds the number of name = 1 << 20; or of name = argc > 1 ? atoi(argv[1]) : 1024; */
-static void add_assigned(struct seed_finder *s, unsigned at)
+static void add_assigned(struct source_set *set, struct seed_asked *asked, unsigned at)
 {
-    const struct toks *toks = s->resolver->toks;
-    unsigned from = at + 2, to = from;
+    static const char *const ends[] = {";", ",", ")", "}", NULL};
+    const struct toks *toks = &set->toks;
+    struct tok_range r = {toks, at + 2, at + 2};
 
-    while (to < toks->nr && !tok_is(&toks->tok[to], ";") && !tok_is(&toks->tok[to], ",") &&
-           !tok_is(&toks->tok[to], ")") && !tok_is(&toks->tok[to], "}"))
-        to = toks->tok[to].match > to ? toks->tok[to].match + 1 : to + 1;
-    for (unsigned t = from; t < to; t++)
-        if (tok_is(&toks->tok[t], ":"))
-            from = t + 1;
-    if (to > from && to < toks->nr && is_plain(toks, from, to))
-        add(s, toks->tok[at].text, (struct tok_range){toks, from, to}, toks->tok[from].at,
-            toks->tok[to - 1].end);
+    while (r.to < toks->nr && !tok_among(&toks->tok[r.to], ends))
+        r.to = toks->tok[r.to].match > r.to ? toks->tok[r.to].match + 1 : r.to + 1;
+    for (unsigned t = r.from; t < r.to; t++)
+        if (toks_is(toks, t, ":"))
+            r.from = t + 1;
+    if (r.to < toks->nr && is_plain(r))
+        add(set, asked, toks->tok[at].text, r, 0);
 }
 
 /* A macro that the device uses has the name in its body. */
@@ -95,50 +82,45 @@ static bool feeds_device(const struct resolver *resolver, const char *name)
     return false;
 }
 
-/* Adds the number of #define NAME (1 << 20). */
-static void add_macro(struct seed_finder *s, const struct macro *m, unsigned at)
+/* Adds the number of #define NAME (1 << 20), which is token `at`. */
+static void add_macro(
+    struct source_set *set, struct seed_asked *asked, const struct macro *m, unsigned at)
 {
-    const struct tok *t = &s->resolver->toks->tok[at];
-    const char *text = s->set->text, *end = text + t->end;
-    const char *p = str_find_word(text + t->at, end, m->name, strlen(m->name));
+    const struct tok *t = &set->toks.tok[at];
+    const struct tok_range r = {&m->toks, 0, m->toks.nr};
+    const char *name =
+        str_find_word(set->text + t->at, set->text + t->end, m->name, strlen(m->name));
 
-    if (!p || m->is_function || !is_plain(&m->toks, 0, m->toks.nr) ||
-        feeds_device(s->resolver, m->name))
-        return;
-    p += strlen(m->name);
-    const char *from = p + m->toks.tok[0].at, *to = p + m->toks.tok[m->toks.nr - 1].end;
-
-    if (to <= end && str_starts(from, m->toks.tok[0].text))
-        add(s, m->name, (struct tok_range){&m->toks, 0, m->toks.nr}, (size_t)(from - text),
-            (size_t)(to - text));
+    if (name && !m->is_function && is_plain(r) && !feeds_device(&set->resolver, m->name))
+        add(set, asked, m->name, r, (size_t)(name - set->text) + strlen(m->name));
 }
 
-static bool is_devices(const struct resolver *resolver, unsigned at)
+static bool is_devices(const struct decls *decls, unsigned at)
 {
-    const struct decl *d = decls_at(resolver->decls, at);
+    const struct decl *d = decls_at(decls, at);
 
     return d && d->kind == DECL_FUNCTION && (d->is_kernel || (d->is_device && !d->is_host));
 }
 
 void seed_constants_find(struct source_set *set)
 {
-    struct seed_finder s = {set->arena, &set->resolver, set, &set->in, NULL, false};
-    const struct toks *toks = set->resolver.toks;
-    unsigned m = 0;
+    const struct resolver *resolver = &set->resolver;
+    const struct toks *toks = &set->toks;
+    struct seed_asked asked = {NULL, false};
 
     set->in.seeds = arena_array(set->arena, MAX_SEEDS, sizeof(*set->in.seeds));
     set->in.nr_seeds = 0;
-    for (unsigned t = 0; t + 2 < toks->nr; t++) {
+    for (unsigned t = 0, m = 0; t + 2 < toks->nr; t++) {
         if (toks->left_out && toks->left_out[t])
             continue;
-        while (m < set->resolver.nr_macros && set->resolver.macros[m].line < toks->tok[t].line)
+        while (m < resolver->nr_macros && resolver->macros[m].line < toks->tok[t].line)
             m++;
-        if (toks->tok[t].kind == TOK_DIRECTIVE && m < set->resolver.nr_macros &&
-            set->resolver.macros[m].line == toks->tok[t].line)
-            add_macro(&s, &set->resolver.macros[m], t);
-        else if (toks->tok[t].kind == TOK_NAME && tok_is(&toks->tok[t + 1], "=") &&
-                 !is_devices(&set->resolver, t))
-            add_assigned(&s, t);
+        if (toks->tok[t].kind == TOK_DIRECTIVE && m < resolver->nr_macros &&
+            resolver->macros[m].line == toks->tok[t].line)
+            add_macro(set, &asked, &resolver->macros[m], t);
+        else if (toks->tok[t].kind == TOK_NAME && toks_is(toks, t + 1, "=") &&
+                 !is_devices(&set->decls, t))
+            add_assigned(set, &asked, t);
     }
 }
 

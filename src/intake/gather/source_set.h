@@ -57,7 +57,6 @@ struct source_set {
     unsigned nr_neighbours;
     bool has_units;
     bool own_task;          /* the file says its task itself: none is inferred */
-    bool expands;           /* expand_macros is called with anywhere */
     struct origin *origins; /* by line, from 0 */
     size_t *starts;         /* where each line begins in text */
     unsigned nr_lines;
@@ -92,5 +91,34 @@ const struct user_file *source_set_origin(
 /* Which line of set->text is line `line` of the kernel file, both from 0. SOURCE_SET_NO_LINE: that
  * line is not the user's. */
 unsigned source_set_line(const struct source_set *set, unsigned line);
+
+/* ---- resolve_externs.c, seed_constants.c, contract/contract.c ---- */
+
+/* Call it after decls_reach. Adds to set->linked the neighbours that define what is missing. True:
+ * set->linked has changed, and the text is to be read again. Declarations that both files have are
+ * kept once. Where two declarations of one name differ, nothing is linked. */
+bool resolve_externs(struct source_set *set);
+
+/* Finds the seeds of a file whose contract is known, and sets them in set->in. */
+void seed_constants_find(struct source_set *set);
+
+/* Writes the values of args->instead into set->text, before its tokens are read. */
+void seed_constants_put(struct source_set *set, const struct intake_args *args);
+
+/* Fills in->lines and the counts of in. False: the program launches nothing; err says what was
+ * found instead. */
+bool contract_infer(struct intake *in, struct resolver *resolver, const char *path,
+    const struct intake_args *args, struct err *err);
+
+/* ---- python.c: CUDA in strings of a Python file, as PyTorch's load_inline takes it ---- */
+
+bool python_is(const char *path);
+
+/* The CUDA and C++ strings of a file; all else is blank, so that each byte stands where it does in
+ * the file. A doubled backslash becomes a blank and a backslash. NULL: no string has a kernel. */
+char *python_cuda(struct arena *arena, const char *text, size_t bytes);
+
+/* The text as it must be written in the string around byte `at`. */
+const char *python_quoted(struct arena *arena, const char *file, size_t at, const char *text);
 
 #endif

@@ -2,7 +2,7 @@
 #include "intake/patch/patch.h"
 
 #include "base/mem.h"
-#include "intake/gather/python.h"
+#include "intake/gather/source_set.h"
 #include "intake/patch/patch_parts.h"
 
 #include <stdlib.h>

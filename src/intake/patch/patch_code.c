@@ -280,15 +280,12 @@ static const char *constants(struct code_merge *m)
 
     for (unsigned t = 0; t < plan->nr_tunes; t++) {
         const char *name = plan->tunes[t].name;
-        bool used = false, condition = false,
-             taken = str_find_word(
-                 m->p->set->text, m->p->set->text + strlen(m->p->set->text), name, strlen(name));
+        bool used = false, condition = false, taken = spelling_has_word(m->p->set->text, name);
 
         for (size_t i = 0; i < m->nr_inserts; i++) {
             const char *text = m->inserts[i].text, *hash = text + strspn(text, " \t");
 
-            if (!str_find_word(text, text + strlen(text), name, strlen(name)) ||
-                str_starts(hash, PATCH_KEPT))
+            if (!spelling_has_word(text, name) || str_starts(hash, PATCH_KEPT))
                 continue;
             used = true;
             condition = condition || (*hash == '#' && !strstr(hash, "pragma"));

@@ -1,14 +1,12 @@
 /* Owns the launches of a patch: which launches of the user change, and whether part by part or as a
  * whole. */
-#include "intake/patch/patch_launch.h"
+#include "intake/patch/patch_parts.h"
 
 #include "base/mem.h"
 #include "core/map_code.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_SITES = 64 };
 
 struct sites {
     struct site *all;

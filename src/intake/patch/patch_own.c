@@ -42,11 +42,6 @@ static const struct tune *own_tune(const struct own_patch *o, const char *name)
     return NULL;
 }
 
-static bool has_name(const char *text, const char *name)
-{
-    return str_find_word(text, text + strlen(text), name, strlen(name)) != NULL;
-}
-
 /* A parameter becomes a number where the winner brought it along. So does one of the user's that
  * the winner sets to another value and the user's code uses: the code has a value of its own for
  * when no one else says it. */
@@ -54,7 +49,7 @@ static bool is_frozen(const struct own_patch *o, const struct tune *now)
 {
     const struct tune *was = own_tune(o, now->name);
 
-    return !was || (was->value != now->value && has_name(o->code, now->name));
+    return !was || (was->value != now->value && spelling_has_word(o->code, now->name));
 }
 
 /* code: the line is code, where what the winner brought along becomes constants: see
@@ -119,7 +114,7 @@ static bool stays(const struct own_patch *o, const char *line)
     if (!has_keyword(line, "where") && !has_keyword(line, "tune"))
         return true;
     for (unsigned i = 0; i < o->now.nr_tunes; i++)
-        if (is_frozen(o, &o->now.tunes[i]) && has_name(line, o->now.tunes[i].name))
+        if (is_frozen(o, &o->now.tunes[i]) && spelling_has_word(line, o->now.tunes[i].name))
             return false;
     return true;
 }

@@ -1,9 +1,9 @@
 /* Owns the launches of a winner and of the contract, read into one form. */
-#include "intake/patch/patch_launch.h"
+#include "intake/patch/patch_parts.h"
 
 #include "base/mem.h"
 #include "core/elem.h"
-#include "intake/eval/params.h"
+#include "intake/eval/resolver.h"
 #include "intake/syntax/spelling.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Owns the text of launches at their place in host code. */
-#include "intake/patch/patch_launch.h"
+#include "intake/patch/patch_parts.h"
 
 #include "base/mem.h"
 #include "core/map_code.h"
-#include "intake/eval/params.h"
+#include "intake/eval/resolver.h"
 #include "intake/syntax/spelling.h"
 
 #include <inttypes.h>
@@ -18,39 +18,18 @@ enum { FREE_SMEM_BYTES = 48 << 10 }; /* what a launch may have without cudaFuncS
  * parameter. */
 static const char *param_type(struct arena *arena, const struct launch_words *w, unsigned number)
 {
-    const struct toks *toks = w->decls->toks;
-    const struct decl *fn = w->kernel;
-    struct tok_range params[MAX_PARAMS];
+    struct param params[MAX_PARAMS];
     const char *names[MAX_TEMPLATE_ARGS];
-    unsigned nr_names = params_of_template(toks, fn, names, ARRAY_SIZE(names)), name = 0;
-    struct str type = {0};
+    const unsigned nr = params_of_template(w->decls->toks, w->kernel, names, ARRAY_SIZE(names));
 
-    if (params_split(toks, fn, params) <= number)
+    if (params_read(params, arena, w->decls, w->kernel) <= number)
         return NULL;
-    const struct tok_range r = params[number];
-    const unsigned end = toks_find(toks, r.from, r.to, "=");
-    bool open = false;
+    const char *text = params[number].written;
 
-    for (unsigned i = r.from; i < end; i++)
-        name = toks->tok[i].kind == TOK_NAME ? i : name;
-    for (unsigned i = r.from; i < end; i++) {
-        const struct tok *t = &toks->tok[i];
-
-        for (unsigned n = 0; n < nr_names; n++)
-            open = open || tok_is(t, names[n]);
-        if (i == name || tok_is(t, "__restrict__") || tok_is(t, "__restrict"))
-            continue;
-        if (tok_is(t, "[")) { /* float x[] */
-            str_add_char(&type, '*');
-            break;
-        }
-        if (type.len && t->kind == TOK_NAME && str_word_char(type.text[type.len - 1]))
-            str_add_char(&type, ' ');
-        str_add(&type, t->text);
-    }
-    const char *text = str_move(&type, arena);
-
-    return open || !*text ? NULL : text;
+    for (unsigned n = 0; n < nr; n++)
+        if (spelling_has_word(text, names[n]))
+            return NULL;
+    return *text ? text : NULL;
 }
 
 /* The type without const, for a comparison. */
@@ -181,9 +160,9 @@ static const char *args_text(struct relaunch *l, const struct launch_words *w)
         text = arg_text(l, w, i);
         str_addf(&out, "%s%s", i ? ", " : "", text ? text : "");
     }
-    text = text ? arena_strdup(l->p->arena, str_text(&out)) : NULL;
-    str_finish(&out);
-    return text;
+    const char *all = str_move(&out, l->p->arena);
+
+    return text ? all : NULL;
 }
 
 static const char *dims_text(struct relaunch *l, const char *const dims[3])

@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "intake/syntax/headers.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -70,4 +70,17 @@ const char *decls_defined(const char *directive);
 /* The name that a #define gives a meaning; NULL: the directive is another one. */
 const char *decls_defined_name(struct arena *arena, const char *directive);
 
+/* ---- headers.c: #include lines ---- */
+
+/* The name in an #include line, *quoted where it stands in quotes; NULL: it is another directive.
+ */
+const char *headers_include_name(struct arena *arena, const char *directive, bool *quoted);
+
+/* False for a header that only host code can want: the device code drops its #include line. */
+bool headers_is_device(const char *name);
+
+/* The #include lines, one a line, of headers that the kept code needs and that a dropped header
+ * brought along. */
+const char *headers_brought(const struct decls *decls, struct arena *arena);
+
 #endif

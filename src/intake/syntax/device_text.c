@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "intake/syntax/headers.h"
 
 #include <string.h>
 
@@ -60,54 +59,26 @@ static void drop_register(char *out, const struct toks *toks, const struct decl 
             memset(out + toks->tok[t].at, 0, toks->tok[t].end - toks->tok[t].at);
 }
 
-static size_t skip_blanks_back(const char *out, size_t at)
+/* (float4){a, b} -> float4{a, b}: NVRTC, unlike nvcc, has no compound literals. `out` is what
+ * stands for the text of the tokens. macro: they are a #define's, from its name on. */
+static void drop_literal_parens(char *out, struct arena *arena, const struct toks *toks, bool macro)
 {
-    while (at > 0 && (out[at - 1] == 0 || strchr(" \t\n\\", out[at - 1]) != NULL))
-        at--;
-    return at;
-}
+    static const char *const before[] = {
+        ",", "(", "+", "-", "*", "?", "&", "|", "!", "~", "return", "&&", "||", "==", NULL};
+    struct toks body;
 
-static bool word_ends(const char *out, size_t at, const char *word)
-{
-    const size_t len = strlen(word);
+    for (unsigned i = 0; i < toks->nr; i++) {
+        const struct tok *t = &toks->tok[i], *last = i ? t - 1 : &toks->tok[toks->nr];
+        const char *text = t->kind == TOK_DIRECTIVE && !macro ? decls_defined(t->text) : NULL;
 
-    return at >= len && memcmp(out + at - len, word, len) == 0 &&
-           (at == len || !str_word_char(out[at - len - 1]));
-}
+        if (text && toks_lex(&body, arena, text, strlen(text)))
+            drop_literal_parens(out + t->at + (text - t->text), arena, &body, true);
+        const bool value =
+            tok_among(last, before) || tok_assigns(last) || (macro && i == 1 && last->end < t->at);
 
-/* Does a value begin at byte i: behind an operator, a return, or the name of a #define? */
-static bool value_begins(const char *out, size_t i)
-{
-    static const char operators[] = "=,(+-*?&|!~";
-    size_t end = skip_blanks_back(out, i), from = end;
-
-    if (word_ends(out, end, "return"))
-        return true;
-    if (end > 0 && strchr(operators, out[end - 1]) != NULL) {
-        while (from > 0 && out[from - 1] != 0 && strchr(operators, out[from - 1]) != NULL)
-            from--;
-        return !word_ends(out, skip_blanks_back(out, from), "operator");
-    }
-    while (from > 0 && str_word_char(out[from - 1]))
-        from--;
-    return end < i && from < end && word_ends(out, skip_blanks_back(out, from), "define");
-}
-
-/* (float4){a, b} -> float4{a, b}: NVRTC, unlike nvcc, has no compound literals. */
-static void drop_literal_parens(char *out, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++) {
-        size_t close = i + 1, brace;
-
-        if (out[i] != '(')
-            continue;
-        while (close < bytes && str_word_char(out[close]))
-            close++;
-        for (brace = close + 1; brace < bytes && (out[brace] == ' ' || out[brace] == '\t');)
-            brace++;
-        if (close > i + 1 && brace < bytes && out[close] == ')' && out[brace] == '{' &&
-            value_begins(out, i))
-            out[i] = out[close] = ' ';
+        if (value && out[t->at] == '(' && t->match == i + 2 && t[1].kind == TOK_NAME &&
+            tok_is(t + 3, "{") && !(i > 1 && toks_is(toks, i - 2, "operator")))
+            out[t->at] = out[t[2].at] = ' ';
     }
 }
 
@@ -175,7 +146,7 @@ struct device_text decls_device_text(const struct decls *decls, struct arena *ar
             copy(out, toks->source, toks->tok[decls->container[c].close].at,
                 toks->tok[decls->container[c].close].end);
         }
-    drop_literal_parens(out, bytes);
+    drop_literal_parens(out, arena, toks, false);
     /* An added header takes the place of an empty line at the top, as long as there are any. */
     for (size_t i = 0; i < bytes; i++) {
         bool empty = out[i] == '\n' && (packed.len == 0 || packed.text[packed.len - 1] == '\n');
@@ -202,7 +173,6 @@ struct device_text decls_device_text(const struct decls *decls, struct arena *ar
             str_add_char(&packed, out[i]);
         line += out[i] == '\n';
     }
-    device.text = arena_strdup(arena, str_text(&packed));
-    str_finish(&packed);
+    device.text = str_move(&packed, arena);
     return device;
 }

@@ -1,6 +1,6 @@
 /* Owns which headers the device code keeps, and which headers it needs that a dropped one brought
  * along. */
-#include "intake/syntax/headers.h"
+#include "intake/syntax/decls.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -176,8 +176,5 @@ const char *headers_brought(const struct decls *decls, struct arena *arena)
     for (size_t k = 0; k < NR_PROVIDERS; k++)
         if (wanted[k] && !have[k])
             str_addf(&text, "%s#include <%s>", text.len ? "\n" : "", providers[k].header);
-    const char *lines = arena_strdup(arena, str_text(&text));
-
-    str_finish(&text);
-    return lines;
+    return str_move(&text, arena);
 }

@@ -425,9 +425,7 @@ const char *toks_text(const struct toks *toks, struct arena *arena, unsigned fro
             str_add_char(&s, ' ');
         str_add(&s, t->text);
     }
-    const char *text = arena_strdup(arena, str_text(&s));
-    str_finish(&s);
-    return text;
+    return str_move(&s, arena);
 }
 
 const char *tok_range_text(struct tok_range range, struct arena *arena)

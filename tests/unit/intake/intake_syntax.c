@@ -2,8 +2,6 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "intake/syntax/decls.h"
-#include "intake/syntax/headers.h"
-#include "intake/syntax/literal.h"
 #include "intake/syntax/spelling.h"
 #include "intake/syntax/tokens.h"
 
