@@ -229,6 +229,19 @@ static double came_from_far(const struct sim_block *block, uint32_t phase)
     return nr == 0 || block->nr_sent - nr >= SENT_KEPT ? 0 : block->sent[(nr - 1) % SENT_KEPT];
 }
 
+/* Asks for what other blocks have L2 send to this one before the phase ends. */
+static void receive(struct sim *s, struct sim_block *block, uint32_t number, double now)
+{
+    struct sim_phase *phase = &block->phases[number];
+    uint32_t a = phase->asked ? 0 : block->trace->phases[number].receipts;
+    uint8_t reason;
+
+    phase->asked = true;
+    for (; a != 0; a = block->trace->accesses[a - 1].next)
+        phase->at = later(phase->at,
+            sim_access(&s->memory, block, &block->trace->accesses[a - 1], false, now, &reason));
+}
+
 /* True: the phase is not over, and the warp is held. */
 static bool held_by(struct sim *s, struct sim_warp *w, uint32_t phase)
 {
@@ -240,6 +253,7 @@ static bool held_by(struct sim *s, struct sim_warp *w, uint32_t phase)
         *ready_of(s, w) = INFINITY;
         return true;
     }
+    receive(s, w->block, phase, w->depends);
     wait_until(w, later(p->at, came_from_far(w->block, phase)) + phase_cycles(s, w->block, phase),
         STALL_BARRIER);
     return false;
@@ -330,6 +344,7 @@ static void meet(struct sim *s, struct sim_warp *w, const struct trace_event *ev
         if (joins(block->trace, event, meeting->phase))
             w->joined = meeting->phase + 1;
         phase->at = later(phase->at, at);
+        receive(s, block, meeting->phase, at);
         phase->left -= phase->left > 0;
         if (phase->left == 0)
             release_phase(s, block, meeting->phase);
@@ -419,7 +434,7 @@ static void execute(
         w->performed = later(w->performed, s->memory.performed);
         if (a->is_write && a->space == PTX_GLOBAL)
             s->stored = later(s->stored, s->memory.performed);
-        if (a->away && a->bulk)
+        if (a->away && a->bulk && a->lines > 0)
             w->block->sent[w->block->nr_sent++ % SENT_KEPT] = later(at, done);
         if (cost->async_copy)
             w->copy = later(w->copy, at);
@@ -620,7 +635,7 @@ static bool unlock(struct sim *s, double now)
 
         if (w->block == NULL || w->waits_for == 0)
             continue;
-        w->block->phases[w->waits_for - 1] = (struct sim_phase){.at = now};
+        w->block->phases[w->waits_for - 1] = (struct sim_phase){.at = now, .asked = true};
         release_phase(s, w->block, w->waits_for - 1);
         any = true;
     }
