@@ -197,6 +197,7 @@ struct pc_cost {
     uint8_t alt;  /* a second pipe that can execute the instruction, or PIPE_NONE */
     bool free;    /* the compiler removes the instruction, which only passes values on */
     bool barrier, async_copy, async_wait;
+    bool wgmma;     /* handed to the tensor core, which makes products in their order */
     bool release;   /* waits first until the chip has seen what the warp wrote */
     bool acquire;   /* what L1 has is forgotten */
     bool lsu;       /* the instruction goes through the LSU without touching memory: shuffles */
@@ -217,6 +218,9 @@ struct pc_cost {
 };
 
 void time_set_cost(struct pc_cost *cost, enum time_pipe pipe, double cycles, double latency);
+/* time_tensor.c: the share of the tensor peak that wgmma holds. Operands that a kernel makes itself
+ * are taken to be zeros, which take less power. */
+double time_wgmma_share(const struct chip *chip, const struct time_listener *traced);
 /* time_tensor.c: of products; loads of matrices are the LSU's. */
 void time_cost_tensor(struct pc_cost *cost, const struct inst *in, const struct ptx_inst *ptx,
     const struct chip *chip);
