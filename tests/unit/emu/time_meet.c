@@ -296,9 +296,9 @@ static void a_warp_goes_on_beside_its_products(void **state)
 {
     static const char zeros[] = "mov.u64 A, 0;\n";
     const double none = cycles_of_products(zeros, 1, ""),
-                 products = cycles_of_products(zeros, 128, "") - none,
+                 products = cycles_of_products(zeros, 32, "") - none,
                  work = cycles_of_products(zeros, 1, SLOW) - none,
-                 both = cycles_of_products(zeros, 128, SLOW) - none;
+                 both = cycles_of_products(zeros, 32, SLOW) - none;
 
     (void)state;
     if (both > fmax(products, work) + 0.25 * fmin(products, work))
