@@ -45,6 +45,7 @@ struct chip {
         cvt_per_clk, cvt64_per_clk, shuffle_per_clk, shared_bytes_per_clk;
     struct peak peak[NR_WORKS]; /* by kind of operation; that of WORK_FLOPS is 0 */
     double mma_share;           /* of the tensor peaks that mma.sync reaches */
+    double wgmma_share;         /* of the tensor peaks that wgmma holds on data from memory */
     double f32_sum_share; /* of the tensor peaks of f16 and fp8 that remains with sums in f32 */
     /* latencies in cycles */
     double lat_alu, lat_fp64, lat_sfu, lat_shared, lat_l1, lat_l2, lat_dram, lat_atomic;

@@ -104,11 +104,14 @@ static bool tell(const struct copy *c, const struct copy_side *s)
         .lines = (unsigned)(end / LINE - s->address / LINE + 1),
         .wavefronts = wide,
         .ideal = s->space == PTX_SHARED ? wide : (c->bytes + SECTOR - 1) / SECTOR,
-        .data = wide};
+        .data = wide,
+        .blocks = s->space == PTX_GLOBAL ? (unsigned)__builtin_popcount(copy_ranks(c)) : 0};
 
     address[c->lane] = s->address;
     if (s->space == PTX_SHARED && !s->is_write && c->k->exec->listening)
         flight_add(c->w, &access, true);
+    if (access.blocks > 0)
+        exec_tell_received(c->k, copy_ranks(c), &access);
     return exec_tell_access(c->k, &access);
 }
 
@@ -159,6 +162,14 @@ uint64_t copy_address(
     return space == PTX_SHARED && at - WINDOW_SHARED < WINDOW_BYTES ? at - WINDOW_SHARED : at;
 }
 
+uint32_t copy_ranks(const struct copy *c)
+{
+    const struct bulk *b = c->in->bulk;
+
+    return b != NULL && b->multicast ? ((const uint32_t *)(c->w->file + b->mask))[c->lane] & 0xffff
+                                     : 0;
+}
+
 /* The mask of a multicast names blocks by their bits. */
 bool copy_to_all(struct copy *c, struct copy_side *to,
     bool (*each)(const struct copy *c, struct copy_side *to, void *context), void *context)
@@ -168,11 +179,8 @@ bool copy_to_all(struct copy *c, struct copy_side *to,
                              ? 0
                              : copy_address(c, b->bar, b->bar32, b->bar_imm, PTX_SHARED),
                    at = to->address;
-    uint32_t ranks = 1;
 
-    if (b->multicast)
-        ranks = ((const uint32_t *)(c->w->file + b->mask))[c->lane] & 0xffff;
-    for (; ranks; ranks &= ranks - 1) {
+    for (uint32_t ranks = b->multicast ? copy_ranks(c) : 1; ranks; ranks &= ranks - 1) {
         const uint64_t rank = (uint64_t)__builtin_ctz(ranks) + 1;
         const uint64_t above = b->multicast ? rank << CLUSTER_SHIFT : 0;
 

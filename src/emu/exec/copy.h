@@ -28,6 +28,8 @@ uint64_t copy_address(
     const struct copy *c, uint32_t row, bool is32, int64_t imm, enum ptx_space space);
 /* Finds host memory, buffer or owner of c->bytes. False: a fault. */
 bool copy_find(const struct copy *c, struct copy_side *side);
+/* The blocks that a multicast names, by bits; 0: no multicast. */
+uint32_t copy_ranks(const struct copy *c);
 /* Counts and tells listeners. False: a fault. */
 bool copy_note(const struct copy *c, const struct copy_side *side);
 bool copy_wrong(const struct copy *c, const struct copy_side *side, const char *what);

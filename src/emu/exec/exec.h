@@ -286,6 +286,8 @@ bool exec_tell_access(struct block_worker *k, const struct emu_access *access);
 bool exec_tell_watchers(struct block_worker *k, const struct emu_access *access);
 /* Tells the block's listeners of an access to shared memory by an address of the cluster. */
 void exec_tell_away(struct block_worker *k, const struct emu_access *access);
+/* Tells the listeners of the cluster's other blocks of the mask what a multicast reads for them. */
+void exec_tell_received(struct block_worker *k, uint32_t ranks, const struct emu_access *access);
 /* Tells the block's listeners what a warp did at an mbarrier, or at what stands for one. */
 void exec_tell_mbarrier(
     struct block_worker *k, unsigned warp, uint64_t address, enum emu_mbarrier what);

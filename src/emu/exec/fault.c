@@ -75,6 +75,20 @@ void exec_tell_away(struct block_worker *k, const struct emu_access *access)
     }
 }
 
+void exec_tell_received(struct block_worker *k, uint32_t ranks, const struct emu_access *access)
+{
+    for (; ranks; ranks &= ranks - 1) {
+        const unsigned rank = (unsigned)__builtin_ctz(ranks);
+        struct block_worker *to = rank < k->cluster->nr ? &k->cluster->blocks[rank] : k;
+
+        for (unsigned i = 0; to != k && i < to->nr_listeners; i++) {
+            struct emu_listener *l = to->listeners[i];
+            if (l->wants_access && l->class->received)
+                l->class->received(l, access);
+        }
+    }
+}
+
 bool exec_tell_watchers(struct block_worker *k, const struct emu_access *access)
 {
     return tell(k, access, emu_time_class());

@@ -447,8 +447,8 @@ static void begin_block(struct block_worker *k, uint64_t i)
         .ctaid = {(uint32_t)(index % grid[0]), (uint32_t)(index / grid[0] % grid[1]),
             (uint32_t)(index / grid[0] / grid[1])},
         .weight = (double)x->run.nr_blocks / (double)x->nr_run,
-        .traced = k->rank == launch_traced_rank(&x->run, unit) && launch_traced(x->choice, unit),
-        .nearby = k->rank == 0 && launch_nearby(x->choice, unit),
+        .traced = launch_traced(x->choice, unit),
+        .nearby = launch_nearby(x->choice, unit),
         .shared = k->shared};
     k->fault = (struct emu_fault){.verdict = VERDICT_OK};
     seeded_warps(k);

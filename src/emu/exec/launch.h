@@ -16,11 +16,11 @@ void launch_run(
     const struct emu_run *run, unsigned nr_threads, struct arena *arena, struct emu_result *result);
 
 /* Which blocks of a launch run, and at which the time model looks; in a grid of clusters, which
- * clusters, x fastest (of a traced one, one block is traced). Where the launch asks for a
- * sample, rising block numbers, about launch->sample_blocks of them, each standing for nr_blocks /
- * nr; the caller frees them. The same seed gives the same numbers. Traced blocks are evenly spread.
- * The nearby ones lie beside a traced one: the next along x, along y, along z, and the next that
- * the same SM gets. */
+ * clusters, x fastest, of which all blocks are traced. Where the launch asks for a sample, rising
+ * block numbers, about launch->sample_blocks of them, each standing for nr_blocks / nr; the caller
+ * frees them. The same seed gives the same numbers. Traced blocks are evenly spread. The nearby
+ * ones lie beside a traced one: the next along x, along y, along z, and the next that the same SM
+ * gets. */
 enum { MOST_NEARBY_BLOCKS = 4 };
 struct block_choice {
     uint64_t *list; /* NULL: all */
@@ -31,8 +31,6 @@ struct block_choice {
 };
 struct block_choice launch_choose(const struct emu_run *run);
 bool launch_traced(const struct block_choice *choice, uint64_t block);
-/* The block of a cluster that is traced: not the same one of each. */
-unsigned launch_traced_rank(const struct emu_run *run, uint64_t cluster);
 bool launch_nearby(const struct block_choice *choice, uint64_t block);
 
 #endif

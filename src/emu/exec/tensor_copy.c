@@ -172,7 +172,10 @@ static bool tell(const struct copy *c, const struct boxes *b, struct told *t)
     }
     access.ideal = (unsigned)((t->bytes + SECTOR - 1) / SECTOR) * t->nr;
     access.data = (unsigned)((t->bytes + LINE - 1) / LINE) * t->nr;
+    access.blocks = (unsigned)__builtin_popcount(copy_ranks(c));
     t->nr = 0;
+    if (access.blocks > 0)
+        exec_tell_received(c->k, copy_ranks(c), &access);
     return exec_tell_access(c->k, &access);
 }
 

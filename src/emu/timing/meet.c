@@ -1,8 +1,9 @@
 /* Owns where the warps of a traced block wait for each other or for copies: at mbarriers, at the
  * cluster's barrier, and at barriers of a part of the block. Each phase of such a barrier has a
- * number within the trace; events arrive at phases, and wait for them. Of a cluster the trace has
- * one block, so the other blocks are taken to come when this one does, and their copies to this
- * block when its own copies to them are there. */
+ * number within the trace; events arrive at phases, and wait for them. One block is simulated, so
+ * the other blocks of its cluster are taken to come when this one does, their copies to this block
+ * when its own copies to them are there, and what they have L2 send to it, too, is taken to be
+ * asked for when this block first arrives at the phase that waits for it. */
 #include "emu/timing/time.h"
 
 #include "base/mem.h"
@@ -65,6 +66,17 @@ static struct trace_event *last_event(struct block_trace *trace, unsigned warp)
     return w->nr > 0 && w->nr == w->nr_all ? &w->events[w->nr - 1] : NULL;
 }
 
+static void take_receipts(struct block_trace *trace, struct phase *phase)
+{
+    struct trace_access *last = &trace->accesses[trace->receipts - 1];
+
+    while (last->next != 0)
+        last = &trace->accesses[last->next - 1];
+    last->next = phase->receipts;
+    phase->receipts = trace->receipts;
+    trace->receipts = 0;
+}
+
 void meet_tell(struct block_trace *trace, unsigned warp, uint64_t address, enum emu_mbarrier what)
 {
     struct meet_place *place = place_of(trace, address);
@@ -73,7 +85,10 @@ void meet_tell(struct block_trace *trace, unsigned warp, uint64_t address, enum 
     if (what == MBARRIER_FROM_FAR) {
         const uint32_t phase = under_way(trace, place); /* may move the phases */
 
-        trace->phases[phase - 1].received = ++trace->nr_received;
+        if (trace->receipts != 0)
+            take_receipts(trace, &trace->phases[phase - 1]);
+        else
+            trace->phases[phase - 1].received = ++trace->nr_received;
     } else if (what == MBARRIER_COMPLETE) {
         place->before = under_way(trace, place);
         place->phase = 0;

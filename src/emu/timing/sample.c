@@ -115,7 +115,8 @@ struct block_choice launch_choose(const struct emu_run *run)
     if (sample > 0 && sample < c.nr && !run->program->cooperative)
         draw(&c, run, sample >= LARGE_SAMPLE ? sample : (sample + 1) / 2);
     drawn = c.nr;
-    c.nr_traced = drawn < EMU_TRACED_BLOCKS ? (unsigned)drawn : EMU_TRACED_BLOCKS;
+    c.nr_traced = each >= EMU_TRACED_BLOCKS / 2 ? 2 : EMU_TRACED_BLOCKS / each;
+    c.nr_traced = drawn < c.nr_traced ? (unsigned)drawn : c.nr_traced;
     for (uint64_t t = 0; t < c.nr_traced; t++) {
         /* one of each of equal stretches */
         const uint64_t middle = (2 * t + 1) * drawn / (2 * c.nr_traced);
@@ -137,9 +138,4 @@ bool launch_traced(const struct block_choice *choice, uint64_t block)
 bool launch_nearby(const struct block_choice *choice, uint64_t block)
 {
     return is_one_of(choice->nearby, choice->nr_nearby, block);
-}
-
-unsigned launch_traced_rank(const struct emu_run *run, uint64_t cluster)
-{
-    return (unsigned)(rng_mix(0, cluster) % run->cluster_blocks);
 }

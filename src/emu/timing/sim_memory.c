@@ -54,6 +54,7 @@ struct l2_request {
     enum answer answer;
     double later_by; /* cycles, where L2 has it */
     double sectors;  /* of its line, that the access has */
+    unsigned blocks; /* that get it: each has its part in what L2 sends once */
     bool lone;       /* the access has not the other half of its 64 bytes */
     bool odd;        /* nor has any other of the block */
 };
@@ -78,8 +79,10 @@ static double ask_l2(
     const bool alone = now - s->dram_asked > ALONE_CYCLES;
     double done, wait = 0;
 
-    s->l2_free = later(s->l2_free, now) + (r.lone ? 2 : 1) * 32 / s->in->l2_bytes_per_clk;
-    s->out->l2_sectors++;
+    s->l2_free =
+        later(s->l2_free, now) +
+        later(32.0 / SM_PORT_BYTES, (r.lone ? 2 : 1) * 32 / s->in->l2_bytes_per_clk / r.blocks);
+    s->out->l2_sectors += 1.0 / r.blocks;
     done = s->l2_free + s->in->lat_l2;
     if (r.answer == FROM_L2)
         return done + r.later_by;
@@ -228,9 +231,10 @@ static double load_global(struct sim_memory *s, const struct sim_block *block,
                 (struct l2_request){.answer = answer,
                     .later_by = first ? far_half(s, of) : 0,
                     .sectors = per_line,
+                    .blocks = a->blocks,
                     .lone = !(s->in->cured & SPARED(SCATTER)) && !is_paired(block, a, i),
                     .odd = !(s->in->cured & SPARED(SCATTER)) && TRACE_IS_ODD(entry)});
-            s->out->l2_read_sectors++;
+            s->out->l2_read_sectors += 1.0 / a->blocks;
         }
         done = later(done, *ready);
     }
@@ -307,9 +311,9 @@ static double atomic_global(
         debt->first += first ? of->first : 0;
         answer = first && debt->first >= 1 ? FROM_DRAM : FROM_L2;
         settle_debt(debt, true, answer);
-        done =
-            ask_l2(s, of, now, (struct l2_request){.answer = answer, .sectors = 1, .lone = lone}) -
-            s->in->lat_l2;
+        done = ask_l2(s, of, now,
+                   (struct l2_request){.answer = answer, .sectors = 1, .blocks = 1, .lone = lone}) -
+               s->in->lat_l2;
         s->l2_free += (lone ? 2 : 1) * 32 / s->in->l2_bytes_per_clk;
         s->out->l2_sectors++;
         if (first)

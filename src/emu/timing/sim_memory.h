@@ -37,7 +37,8 @@ struct debt {
 
 struct sim_phase {
     uint32_t left; /* arrivals */
-    double at;     /* the last of them so far */
+    bool asked;    /* for what other blocks have L2 send to this one */
+    double at;     /* the last arrival so far, of what is asked for, too */
 };
 
 enum { SENT_KEPT = 64 };

@@ -16,8 +16,6 @@ static double ramp_ns(const struct emu_run *run)
     return run->launch->warm ? run->chip->launch_overhead_ns : 1800;
 }
 
-/* What one SM can draw from L2, bytes per cycle: the width of its port. */
-static const double port_bytes_per_clk = 64;
 /* Events that one simulation may cost; more work is cut short and scaled. */
 static const double most_events = 1.2e6;
 /* Unloaded answers to streaming loads come earlier than to a pointer chase, which misses the TLB
@@ -94,8 +92,8 @@ static void simulate(struct time_model *m)
         .nr_traces = m->listener->nr_traces,
         .resident = m->resident,
         .nr_blocks = m->blocks_sm > m->resident ? m->blocks_sm : m->resident,
-        .l2_bytes_per_clk = fmin(chip->l2_bytes_per_s / chip->clock_hz * share, port_bytes_per_clk),
-        .dram_bytes_per_clk = fmin(dram_per_clk(chip) * share, port_bytes_per_clk),
+        .l2_bytes_per_clk = fmin(chip->l2_bytes_per_s / chip->clock_hz * share, SM_PORT_BYTES),
+        .dram_bytes_per_clk = fmin(dram_per_clk(chip) * share, SM_PORT_BYTES),
         .l1_bytes = l1_left(m),
         .lat_l2 = l2_latency(m),
         .lat_dram = chip->lat_dram * stream_latency_share,
@@ -556,7 +554,8 @@ struct emu_model *emu_time_model(const struct emu_run *run, const struct emu_cou
     m.resident = m.occ.blocks > 0 ? m.occ.blocks : 1;
     if (m.resident > m.blocks_sm)
         m.resident = (unsigned)m.blocks_sm;
-    if (m.listener != NULL && m.listener->nr_traces == 0)
+    if (m.listener != NULL &&
+        (m.listener->nr_traces == 0 || m.listener->nr_traces < run->cluster_blocks))
         m.listener = NULL;
     m.costs = time_costs(run->program, run->chip, m.listener);
     if (m.listener != NULL) {

@@ -31,7 +31,9 @@ struct trace_access {
     uint8_t bytes;        /* of a lane */
     uint8_t wide;         /* head of a merged load: wavefronts of the wide load, 0: not aligned */
     uint8_t to;           /* away: the rank of the block, plus 1; 0: of several */
+    uint8_t blocks;       /* of the cluster, that get it by a multicast; 1: this one alone */
     uint16_t traffic;     /* into traffic.of, plus 1; 0: none. Filled in before the simulation */
+    uint32_t next;        /* receipts: another one of the phase, plus 1; 0: none */
     float slice_cycles;   /* global atomics: what they cost slices of L2 */
 };
 
@@ -52,6 +54,8 @@ enum meet_kind { MEET_MBARRIER, MEET_CLUSTER, MEET_BARRIER };
 struct phase {
     uint32_t arrivals;
     uint32_t received; /* copies of other blocks to this one until its end; 0: it waits for none */
+    uint32_t receipts; /* the first access by which a multicast of another block reads what the
+                        * phase waits for, plus 1; 0: none */
     uint8_t kind;      /* enum meet_kind */
 };
 struct meet_place;
@@ -75,6 +79,8 @@ struct warp_trace {
 #define TRACE_DISTANCE_OF(s) ((unsigned)((s) >> 57) & 31)
 #define TRACE_SECTOR(s) ((s) & (TRACE_DISTANCE(1) - 1))
 enum { TRACE_DISTANCES = 32 };
+/* What one SM can draw from L2, bytes per cycle: the width of its port. */
+enum { SM_PORT_BYTES = 64 };
 /* Of a first read: the block does not touch the other half of its 64 bytes. */
 #define TRACE_ODD TRACE_DISTANCE(1)
 #define TRACE_IS_ODD(s) (((s) & (TRACE_FIRST | TRACE_ODD)) == (TRACE_FIRST | TRACE_ODD))
@@ -115,6 +121,7 @@ struct block_trace {
     struct meet_place *places;
     unsigned nr_places;
     uint32_t nr_received; /* copies of other blocks of the cluster */
+    uint32_t receipts;    /* as of a phase: those of which no phase knows yet */
 };
 
 /* What a warp did at an mbarrier or at the cluster's barrier, as its last event. */
@@ -148,7 +155,7 @@ struct time_listener {
     size_t events_per_warp;
 };
 
-/* Sorts the traces by block. */
+/* Sorts the traces by rank, then block: so that one of each cluster comes before another one. */
 void time_traces_sort(struct time_listener *listener);
 
 bool sector_set_has(const struct sector_set *set, uint64_t sector);
@@ -190,6 +197,7 @@ struct pc_cost {
     uint8_t alt;  /* a second pipe that can execute the instruction, or PIPE_NONE */
     bool free;    /* the compiler removes the instruction, which only passes values on */
     bool barrier, async_copy, async_wait;
+    bool wgmma;     /* handed to the tensor core, which makes products in their order */
     bool release;   /* waits first until the chip has seen what the warp wrote */
     bool acquire;   /* what L1 has is forgotten */
     bool lsu;       /* the instruction goes through the LSU without touching memory: shuffles */
@@ -210,6 +218,9 @@ struct pc_cost {
 };
 
 void time_set_cost(struct pc_cost *cost, enum time_pipe pipe, double cycles, double latency);
+/* time_tensor.c: the share of the tensor peak that wgmma holds. Operands that a kernel makes itself
+ * are taken to be zeros, which take less power. */
+double time_wgmma_share(const struct chip *chip, const struct time_listener *traced);
 /* time_tensor.c: of products; loads of matrices are the LSU's. */
 void time_cost_tensor(struct pc_cost *cost, const struct inst *in, const struct ptx_inst *ptx,
     const struct chip *chip);

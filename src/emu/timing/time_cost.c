@@ -377,9 +377,13 @@ static void fuse_sums(const struct program *program, struct pc_cost *costs)
 }
 
 struct pc_cost *time_costs(
-    const struct program *program, const struct chip *chip, const struct time_listener *traced)
+    const struct program *program, const struct chip *of, const struct time_listener *traced)
 {
     struct pc_cost *costs = xcalloc(program->nr_insts, sizeof(*costs));
+    struct chip here = *of;
+    const struct chip *chip = &here;
+
+    here.wgmma_share = time_wgmma_share(of, traced);
 
     for (uint32_t pc = 0; pc < program->nr_insts; pc++) {
         costs[pc].head = pc;

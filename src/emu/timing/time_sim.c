@@ -45,6 +45,11 @@ static const double mma_of_warp = 1.6;
  * synchronization methods in Nvidia GPUs", IPDPS 2020). */
 enum { MEMBAR_CYCLES = 1200 };
 
+struct async_group { /* of copies, or of products by warpgroups */
+    double done;
+    bool products;
+};
+
 struct sim_warp {
     struct sim_block *block; /* NULL: none */
     const struct trace_event *events;
@@ -55,12 +60,13 @@ struct sim_warp {
     double ready;              /* of the next event; INFINITY: at a barrier or none */
     double depends, held[2];   /* when operands were ready; then held by LSU, pipe */
     enum stall why;
-    double last, begin;              /* last cycle used, first cycle */
-    double copies[MAX_GROUPS], copy; /* when groups of async copies are done; the open group */
+    double last, begin; /* last cycle used, first cycle */
+    struct async_group groups[MAX_GROUPS], open;
     unsigned nr_groups;
     double spills;
     double owed[2];   /* of the cost of events that are charged a part of it: others, accesses */
     bool queued;      /* waits for the LSU and has been given a time */
+    double enters;    /* when the tensor core turns to the last wgmma */
     double product;   /* when a wgmma is done before which nothing issues */
     double next_mma;  /* when the next product of the warp can issue */
     double performed; /* when the chip has seen all that the warp accessed */
@@ -229,6 +235,19 @@ static double came_from_far(const struct sim_block *block, uint32_t phase)
     return nr == 0 || block->nr_sent - nr >= SENT_KEPT ? 0 : block->sent[(nr - 1) % SENT_KEPT];
 }
 
+/* Asks for what other blocks have L2 send to this one before the phase ends. */
+static void receive(struct sim *s, struct sim_block *block, uint32_t number, double now)
+{
+    struct sim_phase *phase = &block->phases[number];
+    uint32_t a = phase->asked ? 0 : block->trace->phases[number].receipts;
+    uint8_t reason;
+
+    phase->asked = true;
+    for (; a != 0; a = block->trace->accesses[a - 1].next)
+        phase->at = later(phase->at,
+            sim_access(&s->memory, block, &block->trace->accesses[a - 1], false, now, &reason));
+}
+
 /* True: the phase is not over, and the warp is held. */
 static bool held_by(struct sim *s, struct sim_warp *w, uint32_t phase)
 {
@@ -240,6 +259,7 @@ static bool held_by(struct sim *s, struct sim_warp *w, uint32_t phase)
         *ready_of(s, w) = INFINITY;
         return true;
     }
+    receive(s, w->block, phase, w->depends);
     wait_until(w, later(p->at, came_from_far(w->block, phase)) + phase_cycles(s, w->block, phase),
         STALL_BARRIER);
     return false;
@@ -285,8 +305,10 @@ static void look_ahead(struct sim *s, struct sim_warp *w)
     w->queued = false;
     for (unsigned i = 0; i < info->nr_sources; i++)
         wait_until(w, w->reg[info->source[i]], (enum stall)w->reason[info->source[i]]);
-    if (cost->async_wait && w->nr_groups > cost->async_left)
-        wait_until(w, w->copies[w->nr_groups - cost->async_left - 1], STALL_LONG);
+    if (cost->async_wait && w->nr_groups > cost->async_left) {
+        const struct async_group *group = &w->groups[w->nr_groups - cost->async_left - 1];
+        wait_until(w, group->done, group->products ? STALL_MATH : STALL_LONG);
+    }
     wait_until(w, w->product, STALL_MATH);
     if (cost->release)
         wait_until(w, later(w->depends, w->performed) + MEMBAR_CYCLES, STALL_OTHER);
@@ -330,6 +352,7 @@ static void meet(struct sim *s, struct sim_warp *w, const struct trace_event *ev
         if (joins(block->trace, event, meeting->phase))
             w->joined = meeting->phase + 1;
         phase->at = later(phase->at, at);
+        receive(s, block, meeting->phase, at);
         phase->left -= phase->left > 0;
         if (phase->left == 0)
             release_phase(s, block, meeting->phase);
@@ -383,14 +406,14 @@ static void start_block(struct sim *s, unsigned slot, double now)
 static void commit_copies(struct sim_warp *w)
 {
     if (w->nr_groups == MAX_GROUPS) {
-        memmove(&w->copies[0], &w->copies[1], (MAX_GROUPS - 1) * sizeof(w->copies[0]));
+        memmove(&w->groups[0], &w->groups[1], (MAX_GROUPS - 1) * sizeof(w->groups[0]));
         w->nr_groups--;
     }
     /* Groups complete in order. */
     if (w->nr_groups > 0)
-        w->copy = later(w->copy, w->copies[w->nr_groups - 1]);
-    w->copies[w->nr_groups++] = w->copy;
-    w->copy = 0;
+        w->open.done = later(w->open.done, w->groups[w->nr_groups - 1].done);
+    w->groups[w->nr_groups++] = w->open;
+    w->open = (struct async_group){0};
 }
 
 /* Sets in motion everything that an issued instruction does. */
@@ -419,15 +442,16 @@ static void execute(
         w->performed = later(w->performed, s->memory.performed);
         if (a->is_write && a->space == PTX_GLOBAL)
             s->stored = later(s->stored, s->memory.performed);
-        if (a->away && a->bulk)
+        if (a->away && a->bulk && a->lines > 0)
             w->block->sent[w->block->nr_sent++ % SENT_KEPT] = later(at, done);
         if (cost->async_copy)
-            w->copy = later(w->copy, at);
+            w->open.done = later(w->open.done, at);
         else
             done = i == 0 ? at : later(done, at);
     }
-    if (cost->async_copy && cost->pipe == PIPE_TENSOR) { /* wgmma */
-        w->copy = later(w->copy, done);
+    if (cost->wgmma) {
+        done = w->enters + cost->latency;
+        w->open = (struct async_group){later(w->open.done, done), true};
         if (s->in->run->launch->serial_products)
             w->product = done + JOIN_CYCLES;
         done = now + 1;
@@ -438,7 +462,7 @@ static void execute(
         l1_forget(&s->memory.l1);
     if (event->meet != 0)
         meet(s, w, event,
-            info->ptx->sub == PTX_SUB_MBARRIER_ARRIVE ? later(now, w->copy)
+            info->ptx->sub == PTX_SUB_MBARRIER_ARRIVE ? later(now, w->open.done)
             : info->is_memory                         ? later(now, done)
                                                       : now);
     for (unsigned i = 0; i < info->nr_dests; i++) {
@@ -529,6 +553,10 @@ static bool held_up(struct sim *s, struct sim_warp *w, unsigned scheduler,
         *pipe = cost->alt;
     if ((cost->lsu || event->nr_accesses > 0) && held_by_lsu(s, w, event, now))
         return true;
+    /* The tensor core makes products of warpgroups in the order in which they are handed to it. */
+    w->enters = later(now, free_at[*pipe]);
+    if (cost->wgmma)
+        return false;
     const double free = *pipe == PIPE_TENSOR ? later(free_at[*pipe], w->next_mma) : free_at[*pipe];
     if (*pipe != PIPE_NONE && free > now) {
         w->held[1] += free - now;
@@ -553,7 +581,7 @@ static void charge(
 {
     s->out->issued += cost->slots;
     s->issue_free[scheduler] = now + cost->slots;
-    s->pipe_free[scheduler][pipe] = now + cost->pipe_cycles;
+    s->pipe_free[scheduler][pipe] = later(now, s->pipe_free[scheduler][pipe]) + cost->pipe_cycles;
     s->out->pipe_busy[pipe] += cost->pipe_cycles;
 }
 
@@ -567,12 +595,13 @@ static void issue(struct sim *s, unsigned number, double now)
     const double now_owed = *owed + (s->in->cured != 0 ? part_of_cost(s, w, event) : 1);
     const bool spared = now_owed < 1;
 
+    w->enters = now;
     if (!spared && held_up(s, w, scheduler, event, &pipe, now))
         return;
     account(s, w, event->pc, now);
     if (!spared)
         charge(s, scheduler, pipe, cost, now);
-    if (pipe == PIPE_TENSOR && !cost->async_copy)
+    if (pipe == PIPE_TENSOR && !cost->wgmma)
         w->next_mma = now + mma_of_warp * cost->pipe_cycles;
     *owed = spared ? now_owed : now_owed - 1;
     w->last = now + (spared ? 0 : cost->slots) - 1;
@@ -620,7 +649,7 @@ static bool unlock(struct sim *s, double now)
 
         if (w->block == NULL || w->waits_for == 0)
             continue;
-        w->block->phases[w->waits_for - 1] = (struct sim_phase){.at = now};
+        w->block->phases[w->waits_for - 1] = (struct sim_phase){.at = now, .asked = true};
         release_phase(s, w->block, w->waits_for - 1);
         any = true;
     }

@@ -17,27 +17,36 @@ static double tensor_per_clk(const struct chip *chip, enum ptx_type type)
     return per_s > 0 ? per_s / chip->clock_hz / chip->nr_sms / chip->schedulers_per_sm : vector;
 }
 
-/* wgmma reaches the datasheet's rates where the operands come fast enough: the four warps of a
- * warpgroup work on the four tensor cores side by side, and shared memory gives them B, and A that
- * is not in registers, with 128 bytes a clock. So with A in shared memory n must be 64 at least for
- * the full rate, as Luo et al. found (arXiv 2402.13499, section on wgmma; quoted second-hand). A
- * sparse product takes the time of a dense one of half the depth, as the datasheet's rates say.
- * They also give 128 cycles for m64n256k16, which is its time in the pipe. The warp itself goes on;
- * who waits for the group waits for the pipe, and for some cycles more, taken over from mma.sync.
- */
+double time_wgmma_share(const struct chip *chip, const struct time_listener *traced)
+{
+    for (unsigned i = 0; traced != NULL && i < traced->nr_traces; i++)
+        if (traced->traces[i]->nr_read > 0)
+            return chip->wgmma_share;
+    return 1;
+}
+
+/* wgmma reaches the datasheet's rates, less what power takes (chip.wgmma_share), where the operands
+ * come fast enough: the four warps of a warpgroup work on the four tensor cores side by side, and
+ * shared memory gives them B, and A that is not in registers, with 128 bytes a clock. So with A in
+ * shared memory n must be 64 at least for the full rate, as Luo et al. found (arXiv 2402.13499,
+ * section on wgmma; quoted second-hand). A sparse product takes the time of a dense one of half the
+ * depth, as the datasheet's rates say. They also give 128 cycles for m64n256k16, which is its time
+ * in the pipe. The warp itself goes on; who waits for the group waits for the pipe, and for some
+ * cycles more, taken over from mma.sync. */
 static void cost_wgmma(struct pc_cost *cost, const struct inst *in, const struct chip *chip,
     double latency_beside_pipe)
 {
     static const double group_rows = 64, smem_per_clk = 128;
     const struct wgmma *g = in->wgmma;
-    const double work = 2 * group_rows / 4 * g->n * g->depth / tensor_per_clk(chip, g->a),
+    const double work = 2 * group_rows / 4 * g->n * g->depth / tensor_per_clk(chip, g->a) /
+                        chip->wgmma_share,
                  elements = (double)g->n * g->k + (g->a_in_regs ? 0 : group_rows * g->depth),
                  bytes = elements * g->bits / 8;
     double cycles;
 
     cycles = work > bytes / smem_per_clk ? work : bytes / smem_per_clk;
     time_set_cost(cost, PIPE_TENSOR, cycles + 0.5, cycles + latency_beside_pipe);
-    cost->async_copy = true;
+    cost->wgmma = cost->async_copy = true;
 }
 
 /* The dense rates of the whole chip are those of the datasheet; 8-bit types have twice that of f16.

@@ -98,7 +98,9 @@ static struct emu_listener *trace_create(const struct emu_run *run)
     t->run = run;
     t->merges = time_merges(run->program);
     t->costs = time_costs(run->program, run->chip, NULL);
-    t->events_per_warp = run->nr_warps > 0 ? MAX_EVENTS / run->nr_warps : MAX_EVENTS;
+    t->events_per_warp = MAX_EVENTS / (run->nr_warps > 0 ? run->nr_warps : 1);
+    if (run->cluster_blocks > 2) /* more blocks are traced */
+        t->events_per_warp /= run->cluster_blocks / 2;
     return &t->base;
 }
 
@@ -410,18 +412,11 @@ static bool asks_l2(const struct ptx_inst *ptx)
            ptx->volatile_ || (ptx->sem > PTX_SEM_WEAK && ptx->scope > PTX_SCOPE_CTA);
 }
 
-static bool trace_access(
-    struct emu_listener *listener, const struct emu_access *a, struct emu_fault *fault)
+static struct trace_access *add_access(struct time_listener *t, const struct emu_access *a)
 {
-    struct time_listener *t = (struct time_listener *)listener;
     struct block_trace *trace = t->now;
     struct trace_access *entry;
 
-    (void)fault;
-    if (trace != NULL && trace->nr_warps == 0)
-        note_touched(trace, a);
-    if (trace == NULL || t->last == NULL || a->mask == 0 || a->pc != t->last->pc)
-        return true;
     trace->accesses = grow(
         trace->accesses, &trace->cap_accesses, trace->nr_accesses + 1, sizeof(*trace->accesses));
     entry = &trace->accesses[trace->nr_accesses++];
@@ -435,8 +430,8 @@ static bool trace_access(
         .bytes = (uint8_t)a->bytes,
         .wavefronts = 1,
         .ideal = (uint16_t)a->ideal,
+        .blocks = (uint8_t)(a->blocks > 0 ? a->blocks : 1),
     };
-    t->last->nr_accesses++;
     if (a->space == PTX_SHARED || a->space == PTX_GLOBAL)
         entry->wavefronts = (uint16_t)a->data;
     if (a->space == PTX_SHARED && a->kind == ACCESS_UNIFORM)
@@ -452,7 +447,34 @@ static bool trace_access(
     else if (a->space == PTX_LOCAL)
         add_local(trace, entry, a);
     count_lines(trace, entry);
+    return entry;
+}
+
+static bool trace_access(
+    struct emu_listener *listener, const struct emu_access *a, struct emu_fault *fault)
+{
+    struct time_listener *t = (struct time_listener *)listener;
+
+    (void)fault;
+    if (t->now != NULL && t->now->nr_warps == 0)
+        note_touched(t->now, a);
+    if (t->now == NULL || t->last == NULL || a->mask == 0 || a->pc != t->last->pc)
+        return true;
+    add_access(t, a);
+    t->last->nr_accesses++;
     return true;
+}
+
+/* An access of the block's own, by which it has its part in what L2 sends once. */
+static void trace_received(struct emu_listener *listener, const struct emu_access *a)
+{
+    struct time_listener *t = (struct time_listener *)listener;
+    struct block_trace *trace = t->now;
+
+    if (trace == NULL || trace->nr_warps == 0 || trace->nr_sectors >= MAX_SECTORS)
+        return;
+    add_access(t, a)->next = trace->receipts;
+    trace->receipts = (uint32_t)trace->nr_accesses;
 }
 
 static uint8_t one_block(const struct emu_access *a)
@@ -525,6 +547,7 @@ const struct emu_listener_class *emu_time_class(void)
         .inst = trace_inst,
         .access = trace_access,
         .away = trace_away,
+        .received = trace_received,
         .barrier = trace_barrier,
         .mbarrier = trace_meets,
         .block_end = trace_block_end,
@@ -533,28 +556,34 @@ const struct emu_listener_class *emu_time_class(void)
     return &class;
 }
 
-static int by_block(const void *a, const void *b)
+static int by_rank_and_block(const void *a, const void *b)
 {
     const struct block_trace *x = *(struct block_trace *const *)a,
                              *y = *(struct block_trace *const *)b;
 
+    if (x->rank != y->rank)
+        return x->rank > y->rank ? 1 : -1;
     return (x->block > y->block) - (x->block < y->block);
 }
 
 void time_traces_sort(struct time_listener *t)
 {
     if (t->nr_nearby > 1)
-        qsort(t->nearby, t->nr_nearby, sizeof(struct block_trace *), by_block);
+        qsort(t->nearby, t->nr_nearby, sizeof(struct block_trace *), by_rank_and_block);
     if (t->nr_traces > 1)
-        qsort(t->traces, t->nr_traces, sizeof(struct block_trace *), by_block);
+        qsort(t->traces, t->nr_traces, sizeof(struct block_trace *), by_rank_and_block);
 }
 
 /* --- what blocks of one SM share --- */
 
+/* Do blocks of other clusters? Those of one lie on several SMs. */
 static bool others_touch(const struct time_listener *t, unsigned self, uint64_t sector)
 {
+    const unsigned clusters =
+        t->nr_traces / (t->run->cluster_blocks > 1 ? t->run->cluster_blocks : 1);
+
     for (unsigned i = 0; i < t->nr_traces; i++)
-        if (i != self && sector_set_has(&t->traces[i]->touched, sector))
+        if (i % clusters != self % clusters && sector_set_has(&t->traces[i]->touched, sector))
             return true;
     return false;
 }

@@ -3,7 +3,8 @@
  *
  * U(w), the sectors of a buffer that w successive blocks touch, follows from pairs of blocks that
  * lie one step apart along an axis of the grid (event.h), from what one block touches, and from
- * what the grid touches. A wave is the W blocks that the chip holds at a time, and F(w) the sum of
+ * what the grid touches. In a grid of clusters these are clusters, of which all blocks were traced.
+ * A wave is the W blocks that the chip holds at a time, and F(w) the sum of
  * U(w) over the buffers. Each wave reads U(W); of that, L2 still has what the m-th wave before it
  * left, if it keeps F(mW) sectors. That misses are differences of footprints is the theory of
  * Xiang, Ding, Luo and Bao, "HOTL: a higher order theory of locality", ASPLOS 2013.
@@ -24,11 +25,12 @@
 
 enum { MOST_WAVES_BACK = 4096, MOST_NEARBY = 8, PLACE_SECTORS = (2 << 20) / 32 };
 
+/* Of clusters; a block alone is one. */
 struct footprint {
-    double one, all; /* sectors: of a block, on average; of the grid */
-    double blocks;
-    double extent[3];  /* blocks along x, y, z */
-    double overlap[3]; /* share of a block's sectors that the next block along the axis has too */
+    double one, all;       /* sectors: of a cluster, on average; of the grid */
+    double clusters, each; /* of the grid; blocks of one */
+    double extent[3];      /* clusters along x, y, z */
+    double overlap[3];     /* share of a cluster's sectors that the next along the axis has too */
 };
 
 /* How much of a working set that is gone through again and again L2 still serves. With replacement
@@ -53,9 +55,10 @@ static double clamp(double value, double low, double high)
     return fmin(fmax(value, low), high);
 }
 
-/* The sectors that w successive blocks touch, by what neighbours have in common. */
-static double grown(const struct footprint *f, double w)
+/* The sectors that successive blocks touch, by what neighbours have in common. */
+static double grown(const struct footprint *f, double blocks)
 {
+    const double w = blocks / f->each;
     double sectors = f->one, along = 1;
 
     for (int axis = 0; axis < 3; axis++) {
@@ -67,19 +70,21 @@ static double grown(const struct footprint *f, double w)
 
 /* The grid's total is the limit. New sectors come at least at the mean rate of the grid: rows of
  * tiles in a grid of one dimension show only there. */
-static double touched_by(const struct footprint *f, double w)
+static double touched_by(const struct footprint *f, double blocks)
 {
     double least = f->all;
 
-    if (f->blocks > 1)
-        least = f->one + (f->all - f->one) * (fmin(w, f->blocks) - 1) / (f->blocks - 1);
-    return fmin(fmax(grown(f, w), least), f->all);
+    if (f->clusters > 1)
+        least = f->one + (f->all - f->one) * (clamp(blocks / f->each, 1, f->clusters) - 1) /
+                             (f->clusters - 1);
+    return fmin(fmax(grown(f, blocks), least), f->all);
 }
 
 /* What a traced block touches of a buffer. */
 struct tally {
     double all, read, written; /* sectors */
-    double with[MOST_NEARBY];  /* of them, those that this nearby block touches too */
+    double own; /* of them, those that no block of its cluster with a lower rank has */
+    double with[MOST_NEARBY]; /* of these, those that this nearby cluster touches too */
 };
 
 struct buffer_traffic *time_traffic_at(const struct traffic *r, uint64_t sector)
@@ -97,17 +102,41 @@ struct buffer_traffic *time_traffic_at(const struct traffic *r, uint64_t sector)
     return low < r->nr && r->of[low].begin <= sector ? &r->of[low] : NULL;
 }
 
+static unsigned blocks_of_each(const struct time_listener *listener)
+{
+    return listener->run->cluster_blocks > 1 ? listener->run->cluster_blocks : 1;
+}
+
+/* Traced clusters, nearby clusters. Traces lie by rank, then cluster: see time_traces_sort. */
+static unsigned nr_traced(const struct time_listener *listener)
+{
+    return listener->nr_traces / blocks_of_each(listener);
+}
+
 static unsigned nr_nearby(const struct time_listener *listener)
 {
-    return listener->nr_nearby < MOST_NEARBY ? listener->nr_nearby : MOST_NEARBY;
+    const unsigned nr = listener->nr_nearby / blocks_of_each(listener);
+
+    return nr < MOST_NEARBY ? nr : MOST_NEARBY;
+}
+
+/* Does any of so many traces, which lie `step` apart, touch the sector? */
+static bool any_has(struct block_trace *const *traces, unsigned nr, unsigned step, uint64_t sector)
+{
+    for (unsigned i = 0; i < nr; i++)
+        if (sector_set_has(&traces[(size_t)i * step]->touched, sector))
+            return true;
+    return false;
 }
 
 /* By trace, then buffer; heap memory. */
 static struct tally *count_sectors(const struct traffic *r, const struct time_listener *listener)
 {
     struct tally *tallies = xcalloc((size_t)listener->nr_traces * r->nr + 1, sizeof(*tallies));
+    const unsigned each = blocks_of_each(listener), clusters = nr_traced(listener),
+                   all_nearby = listener->nr_nearby / each;
 
-    for (unsigned i = 0; i < listener->nr_traces; i++) {
+    for (unsigned i = 0; i < clusters * each; i++) {
         const struct sector_set *set = &listener->traces[i]->touched;
 
         for (size_t k = 0; k < set->cap; k++) {
@@ -121,8 +150,11 @@ static struct tally *count_sectors(const struct traffic *r, const struct time_li
             tally->all++;
             tally->read += (set->flags[k] & SECTOR_READ) != 0;
             tally->written += (set->flags[k] & SECTOR_WRITTEN) != 0;
+            if (any_has(&listener->traces[i % clusters], i / clusters, clusters, sector))
+                continue;
+            tally->own++;
             for (unsigned n = 0; n < nr_nearby(listener); n++)
-                tally->with[n] += sector_set_has(&listener->nearby[n]->touched, sector);
+                tally->with[n] += any_has(&listener->nearby[n], each, all_nearby, sector);
         }
     }
     return tallies;
@@ -148,27 +180,54 @@ static double extrapolate(double one, double touched, double drawn, double all)
     return one * high;
 }
 
-/* The share of a traced block's sectors of a buffer that the block `step` further on, or before,
- * touches too; of several pairs the largest: a block that ends a row of tiles has nothing in common
- * with the next one, and how long rows are follows from what the grid touches (touched_by). -1: no
- * such pair was traced. */
+/* What a traced cluster touches of a buffer: own and with[]. */
+static struct tally tally_of(const struct traffic *r, const struct time_listener *listener,
+    const struct tally *tallies, unsigned which, unsigned cluster)
+{
+    struct tally sum = {0};
+
+    for (unsigned i = cluster; i < listener->nr_traces; i += nr_traced(listener)) {
+        const struct tally *tally = &tallies[(size_t)i * r->nr + which];
+
+        sum.own += tally->own;
+        for (unsigned n = 0; n < nr_nearby(listener); n++)
+            sum.with[n] += tally->with[n];
+    }
+    return sum;
+}
+
+/* The share of a traced cluster's sectors of a buffer that the cluster whose blocks are `step`
+ * further on, or before, touches too; of several pairs the largest: a block that ends a row of
+ * tiles has nothing in common with the next one, and how long rows are follows from what the grid
+ * touches (touched_by). -1: no such pair was traced. */
 static double overlap_at(const struct traffic *r, const struct time_listener *listener,
     const struct tally *tallies, unsigned which, uint64_t step)
 {
     double most = -1;
 
-    for (unsigned i = 0; i < listener->nr_traces; i++) {
+    for (unsigned i = 0; i < nr_traced(listener); i++) {
         const uint64_t a = listener->traces[i]->block;
-        const struct tally *tally = &tallies[(size_t)i * r->nr + which];
+        const struct tally tally = tally_of(r, listener, tallies, which, i);
 
         for (unsigned n = 0; n < nr_nearby(listener); n++) {
             const uint64_t b = listener->nearby[n]->block;
 
-            if ((b == a + step || b + step == a) && tally->all > 0)
-                most = fmax(most, tally->with[n] / tally->all);
+            if ((b == a + step || b + step == a) && tally.own > 0)
+                most = fmax(most, tally.with[n] / tally.own);
         }
     }
     return most;
+}
+
+/* The sectors of a buffer that a cluster touches, on average. */
+static double of_one_cluster(const struct traffic *r, const struct time_listener *listener,
+    const struct tally *tallies, unsigned which)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < nr_traced(listener); i++)
+        sum += tally_of(r, listener, tallies, which, i).own;
+    return sum / fmax(1, nr_traced(listener));
 }
 
 static struct footprint footprint_of(const struct traffic *r, const struct time_listener *listener,
@@ -176,33 +235,39 @@ static struct footprint footprint_of(const struct traffic *r, const struct time_
 {
     const struct mem_buffer *buffer = listener->run->memory->buffers[r->of[which].buffer];
     const uint32_t *grid = listener->run->launch->grid;
-    struct footprint f = {.one = r->of[which].one, .blocks = r->blocks};
+    const double each = blocks_of_each(listener), drawn = r->drawn / each;
+    struct footprint f = {.one = of_one_cluster(r, listener, tallies, which),
+        .clusters = r->blocks / each,
+        .each = each};
     double touched = (double)buffer->nr_touched, limit;
     uint64_t step = 1;
 
     for (int axis = 0; axis < 3; axis++) {
-        f.extent[axis] = grid[axis] > 0 ? grid[axis] : 1;
-        if (grid[axis] > 1)
-            f.overlap[axis] = fmax(0, overlap_at(r, listener, tallies, which, step));
-        step *= grid[axis] > 0 ? grid[axis] : 1;
+        const uint32_t blocks = grid[axis] > 0 ? grid[axis] : 1,
+                       along = each > 1 ? listener->run->cluster[axis] : 1;
+
+        f.extent[axis] = blocks / along;
+        if (blocks > along)
+            f.overlap[axis] = fmax(0, overlap_at(r, listener, tallies, which, step * along));
+        step *= blocks;
     }
     /* Neighbours were chosen to overlap, so they do not count as drawn at random. */
     for (unsigned n = 0; n < nr_nearby(listener) && r->drawn < r->blocks; n++) {
         double most = 0;
 
-        for (unsigned i = 0; i < listener->nr_traces; i++)
-            most = fmax(most, tallies[(size_t)i * r->nr + which].with[n]);
+        for (unsigned i = 0; i < nr_traced(listener); i++)
+            most = fmax(most, tally_of(r, listener, tallies, which, i).with[n]);
         touched += most;
     }
     limit = fmax(f.one, (double)((buffer->bytes + 31) / 32));
     /* Blocks of the sample rarely meet: the pairs of neighbours say more. But not where neighbours
      * have all in common and the sample has touched more than that: words that each block writes
      * side by side. */
-    f.all = r->drawn < r->blocks && touched > 0.7 * r->drawn * f.one
+    f.all = r->drawn < r->blocks && touched > 0.7 * drawn * f.one
                 ? grown(&f, r->blocks)
-                : extrapolate(f.one, touched, r->drawn, r->blocks);
+                : extrapolate(f.one, touched, drawn, f.clusters);
     if (f.all < (double)buffer->nr_touched)
-        f.all = extrapolate(f.one, touched, r->drawn, r->blocks);
+        f.all = extrapolate(f.one, touched, drawn, f.clusters);
     f.all = clamp(f.all, f.one, limit);
     return f;
 }
@@ -241,7 +306,7 @@ static double period(const struct traffic *r, const struct footprint *f)
 {
     if (grown(f, r->blocks) <= 1.05 * f->all)
         return r->wave;
-    return fmin(r->wave, fmax(1, f->all / f->one));
+    return fmin(r->wave, fmax(1, f->all / f->one) * f->each);
 }
 
 /* Sectors that all waves together fetch. */
@@ -264,7 +329,7 @@ static double fetched(const struct traffic *r, const struct footprint *of, unsig
         last = now;
         now = next;
     }
-    return clamp(sum, f->all, fmax(f->one * r->blocks, f->all));
+    return clamp(sum, f->all, fmax(f->one * f->clusters, f->all));
 }
 
 /* Before the first launch of a run L2 is full of what a memset wrote (src/device/child_time.c), and

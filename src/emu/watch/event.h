@@ -81,8 +81,9 @@ struct emu_access {
     unsigned sectors,
         lines;           /* distinct 32-byte sectors, 128-byte lines (global, local as laid out) */
     unsigned wavefronts; /* shared data wavefronts */
-    unsigned ideal; /* GLOBAL: the fewest sectors that hold so many bytes, SHARED: wavefronts */
-    unsigned data;  /* GLOBAL, SHARED: what shape_data says; only when the block is traced */
+    unsigned ideal;  /* GLOBAL: the fewest sectors that hold so many bytes, SHARED: wavefronts */
+    unsigned data;   /* GLOBAL, SHARED: what shape_data says; only when the block is traced */
+    unsigned blocks; /* GLOBAL: of the cluster, that get it by a multicast; 0: no multicast */
 };
 
 /* Wavefronts of the data stage for lanes `mask` at these 32 addresses. The stage moves as many
@@ -128,6 +129,9 @@ struct emu_listener_class {
      * filled in. Beside access(), which tells of those lanes that name the block's own memory. Also
      * a copy to another block, whose lines are the sectors that come out of shared memory */
     void (*away)(struct emu_listener *listener, const struct emu_access *access);
+    /* what a multicast by another block of the cluster reads from global memory for this one, too;
+     * before mbarrier() tells of MBARRIER_FROM_FAR */
+    void (*received)(struct emu_listener *listener, const struct emu_access *access);
     void (*barrier)(struct emu_listener *listener, const struct emu_barrier *barrier);
     void (*warp_sync)(struct emu_listener *listener, unsigned warp, uint32_t mask);
     void (*mbarrier)(struct emu_listener *listener, unsigned warp, uint64_t address,

@@ -197,7 +197,7 @@ static void write_head(struct wgmma_writer *w)
         w->i, w->i, w->stages, w->i, w->full, w->i, w->empty, w->i, w->rows, WGMMA_GROUP_ROWS,
         w->cluster);
     str_addf(s,
-        "    if (%s > 1) {\n        asm volatile(\"barrier.cluster.arrive.aligned;\" ::: "
+        "    if (%s > 1) {\n        asm volatile(\"barrier.cluster.arrive.relaxed.aligned;\" ::: "
         "\"memory\");\n"
         "        asm volatile(\"barrier.cluster.wait.aligned;\" ::: \"memory\");\n    }\n",
         w->cluster);
@@ -328,7 +328,7 @@ static void write_loop(struct wgmma_writer *w)
         "%sif (%s > 1 && threadIdx.x %% 128 < %s)\n"
         "%s    asm volatile(\"{\\n.reg .b32 there;\\nmapa.shared::cluster.u32 there, %%0, "
         "%%1;\\n\"\n"
-        "%s        \"mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\\n}\"\n"
+        "%s        \"mbarrier.arrive.shared::cluster.b64 _, [there];\\n}\"\n"
         "%s        :: \"r\"(%s + 8 * %s), \"r\"(threadIdx.x %% 128) : \"memory\");\n",
         in, w->cluster, w->cluster, in, in, in, w->empty, w->stage);
     if (w->product.eight)
@@ -350,7 +350,7 @@ static void write_tail(struct wgmma_writer *w)
     const struct wgmma_code code = code_of(w);
     str_addf(s,
         "    if (%s > 1)\n"
-        "        asm volatile(\"barrier.cluster.arrive.aligned;\" ::: \"memory\");\n",
+        "        asm volatile(\"barrier.cluster.arrive.relaxed.aligned;\" ::: \"memory\");\n",
         w->cluster);
     str_addf(s,
         "    asm volatile(\"bar.sync 1, %%0;\" :: \"r\"(2 * %s) : \"memory\");\n"

@@ -3,23 +3,27 @@
  * code must come first. Each compares two kernels that differ in one thing. */
 #include "emu_harness.h"
 
+#include "base/str.h"
+
+#include <math.h>
+
 enum { THREADS = 256, CLUSTER = 8 };
 
 #define HEAD                                                                                       \
     PTX_HEAD ".visible .entry k(.param .u64 p0)\n{\n.shared .align 128 .b8 s[16384];\n"            \
-             ".shared .align 8 .b8 m[16];\n.reg .b32 T, S, M, R, W, X, Y, Z;\n.reg .b64 A;\n"      \
+             ".shared .align 8 .b8 m[16];\n.reg .b32 T, S, M, R, W, X, Y, Z;\n.reg .b64 A, X8;\n"  \
              ".reg .pred P, Q, F;\n.reg .f32 d<4>;\nld.param.u64 A, [p0];\nmov.u32 T, %tid.x;\n"   \
              "mov.u32 R, %cluster_ctarank;\nmov.u32 S, s;\nmov.u32 M, m;\nshr.u32 W, T, 5;\n"      \
              "setp.eq.u32 P, T, 0;\nsetp.lt.u32 Q, T, 128;\n"
 #define TAIL "ret;\n}\n"
 #define MEET "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n"
 
-/* Cycles of a launch of 128 blocks, and why the warps stalled at barriers, per cent. */
-static double cycles_of(const char *ptx, struct emu_launch launch, double *at_barriers)
+/* What a launch of 128 blocks gives. */
+static struct counters counters_of(const char *ptx, struct emu_launch launch)
 {
-    static const uint32_t zeros[64];
+    static const uint32_t zeros[64 * 8192 / 4];
+    struct counters counters;
     struct bench b;
-    double cycles;
 
     bench_init(&b, ptx, 1);
     bench_do_not_record(&b);
@@ -31,11 +35,21 @@ static double cycles_of(const char *ptx, struct emu_launch launch, double *at_ba
     launch.count = launch.warm = true;
     if (bench_launch(&b, launch) != VERDICT_OK)
         fail_msg("%s", b.result.text);
-    cycles = counters_get(&b.result.counters, METRIC_CYCLES);
-    if (at_barriers)
-        *at_barriers = counters_get(&b.result.counters, METRIC_STALL_BARRIER_PCT);
+    counters = b.result.counters;
+    counters.lines = NULL; /* of the bench */
+    counters.nr_lines = 0;
     bench_finish(&b);
-    return cycles;
+    return counters;
+}
+
+/* Cycles, and why the warps stalled at barriers, per cent. */
+static double cycles_of(const char *ptx, struct emu_launch launch, double *at_barriers)
+{
+    const struct counters counters = counters_of(ptx, launch);
+
+    if (at_barriers)
+        *at_barriers = counters_get(&counters, METRIC_STALL_BARRIER_PCT);
+    return counters_get(&counters, METRIC_CYCLES);
 }
 
 static double cycles(const char *ptx)
@@ -135,6 +149,50 @@ static void copies_between_blocks_take_their_way(void **state)
     assert_true(many - few < 1.5 * (8192 - 512) / 16);
 }
 
+/* The blocks of a cluster get 256 KiB each, by 32 copies of the blocks that `who` names: to that
+ * block alone, or to all of the cluster. Clusters read the same, or each its own. */
+#define GET(who, bytes, to, mask, own)                                                             \
+    HEAD "@P mbarrier.init.shared::cta.b64 [M], 1;\n" MEET                                         \
+         "mov.u32 X, %clusterid.x;\nmul.wide.u32 X8, X, " own ";\nadd.u64 A, A, X8;\n"             \
+         "@P mbarrier.arrive.expect_tx.shared::cta.b64 _, [M], 262144;\n" who                      \
+         "and.pred Q, P, Q;\nmov.u32 X, 0;\nLOOP:\n"                                               \
+         "@Q cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes" to                 \
+         " [S], [A], " bytes ", [M]" mask ";\n"                                                    \
+         "add.u32 X, X, 1;\nsetp.lt.u32 F, X, 32;\n@F bra LOOP;\n"                                 \
+         "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 F, [M], 0;\n@!F bra WAIT;\n" MEET TAIL
+#define EACH "setp.ge.u32 Q, R, 0;\n"
+#define FIRST "setp.eq.u32 Q, R, 0;\n"
+static double got_in(const char *ptx, uint32_t cluster, double *dram)
+{
+    const struct counters counters =
+        counters_of(ptx, (struct emu_launch){.cluster = {cluster, 1, 1}});
+
+    if (dram)
+        *dram = counters_get(&counters, METRIC_DRAM_BYTES);
+    return counters_get(&counters, METRIC_CYCLES);
+}
+
+/* L2 sends a multicast once, and whoever asks for it, each block has its part in that; but all of
+ * it enters each SM. */
+static void a_multicast_is_sent_once(void **state)
+{
+#define ALL_OF ".multicast::cluster"
+    double once, own;
+    const double alone = got_in(GET(EACH, "8192", "", "", "0"), 2, NULL),
+                 first = got_in(GET(FIRST, "8192", ALL_OF, ", 3", "0"), 2, &once),
+                 halves = got_in(GET(EACH, "4096", ALL_OF, ", 3", "0"), 2, NULL),
+                 four = got_in(GET(FIRST, "8192", ALL_OF, ", 15", "0"), 4, NULL);
+    const double port = 262144 / 64.0, share = 262144 / (9.7e12 / 1.98e9 / 128);
+
+    (void)state;
+    got_in(GET(FIRST, "8192", ALL_OF, ", 3", "8192"), 2, &own);
+    assert_true(fabs(alone - first - (share - port)) < 0.1 * (share - port));
+    assert_true(fabs(halves - first) < 100);
+    assert_true(fabs(four - first) < 300);
+    assert_true(once <= 16384); /* of the one block that is simulated, a line comes from DRAM */
+    assert_true(fabs(own - 64 * 8192) < 4096);
+}
+
 /* All blocks of a cluster write 128 bytes a warp to one block after the other, in one order or each
  * beginning with its own: in one order they wait for each other. */
 static void writers_to_one_block_wait_for_each_other(void **state)
@@ -198,6 +256,55 @@ static void code_comes_first(void **state)
         cycles_of(straight, (struct emu_launch){.machine_insts = MORE / 4}, NULL) < with - 1500);
 }
 
+/* Cycles of `nr` products m64n64k16 of bf16 a warpgroup, behind `before`; `beside` stands before
+ * the wait for them. */
+static double cycles_of_products(const char *before, unsigned nr, const char *beside)
+{
+    struct str ptx = {0};
+    double found;
+
+    str_addf(&ptx, "%s.reg .f32 e<32>;\n%swgmma.fence.sync.aligned;\n", HEAD, before);
+    for (unsigned i = 0; i < nr; i++) {
+        str_add(&ptx, "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {");
+        for (unsigned k = 0; k < 32; k++)
+            str_addf(&ptx, "%se%u", k ? ", " : "", k);
+        str_add(&ptx, "}, A, A, 1, 1, 1, 0, 0;\n");
+    }
+    str_addf(&ptx, "wgmma.commit_group.sync.aligned;\n%swgmma.wait_group.sync.aligned 0;\n" TAIL,
+        beside);
+    found = cycles(ptx.text);
+    str_finish(&ptx);
+    return found;
+}
+
+/* On data from memory the tensor cores hold 0.86 of the rate that they have on what a kernel makes
+ * itself: see chip.wgmma_share. */
+static void products_of_data_take_longer(void **state)
+{
+    const char *zeros = "mov.u64 A, 0;\n",
+               *loads = "ld.global.u32 X, [A];\nst.shared.u32 [S], X;\nmov.u64 A, 0;\n";
+    const double idle = cycles_of_products(zeros, 64, "") - cycles_of_products(zeros, 32, ""),
+                 busy = cycles_of_products(loads, 64, "") - cycles_of_products(loads, 32, "");
+
+    (void)state;
+    if (busy < 1.1 * idle || busy > 1.2 * idle)
+        fail_msg("64 products: %g cycles of zeros, %g of data", idle, busy);
+}
+
+/* A warp hands its products over, and does other things while the tensor core makes them. */
+static void a_warp_goes_on_beside_its_products(void **state)
+{
+    static const char zeros[] = "mov.u64 A, 0;\n";
+    const double none = cycles_of_products(zeros, 1, ""),
+                 products = cycles_of_products(zeros, 32, "") - none,
+                 work = cycles_of_products(zeros, 1, SLOW) - none,
+                 both = cycles_of_products(zeros, 32, SLOW) - none;
+
+    (void)state;
+    if (both > fmax(products, work) + 0.25 * fmin(products, work))
+        fail_msg("products %g cycles, other work %g, both %g", products, work, both);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,9 +313,12 @@ int main(void)
         cmocka_unit_test(who_waits_at_an_mbarrier_comes_later),
         cmocka_unit_test(barriers_of_a_part_hold_that_part),
         cmocka_unit_test(copies_between_blocks_take_their_way),
+        cmocka_unit_test(a_multicast_is_sent_once),
         cmocka_unit_test(writers_to_one_block_wait_for_each_other),
         cmocka_unit_test(products_that_ptxas_separates_take_longer),
         cmocka_unit_test(code_comes_first),
+        cmocka_unit_test(products_of_data_take_longer),
+        cmocka_unit_test(a_warp_goes_on_beside_its_products),
     };
 
     return cmocka_run_group_tests_name("time_meet", tests, NULL, NULL);
