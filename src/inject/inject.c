@@ -32,7 +32,9 @@ static struct {
 #undef FIELD
 } cupti;
 
-/* One launch is recorded at a time: other threads' launches wait until its contents are read. */
+/* One launch is recorded at a time: other threads' launches wait until its contents are read. Who
+ * has this lock asks the driver and CUPTI, which have locks of their own: so only launches take it,
+ * at whose begin a thread has none of theirs. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Of the thread: what the driver is asked by us calls back as well. */
@@ -57,7 +59,6 @@ static void CUPTIAPI take_buffer(
     CUpti_Activity *record = NULL;
 
     (void)context, (void)stream, (void)bytes;
-    pthread_mutex_lock(&lock);
     while (valid > 0 && cupti.activity_next(buffer, valid, &record) == CUPTI_SUCCESS) {
         const CUpti_ActivityKernel10 *kernel = (const CUpti_ActivityKernel10 *)(const void *)record;
 
@@ -66,7 +67,6 @@ static void CUPTIAPI take_buffer(
             record_took(kernel->name,
                 &(struct record_time){.time_ns = (double)(kernel->end - kernel->start)});
     }
-    pthread_mutex_unlock(&lock);
     free(buffer);
 }
 
@@ -112,7 +112,8 @@ static void from_config(struct inject_config *c, const cuLaunchKernelEx_params *
                 how->attrs[i].value.clusterDim.y, how->attrs[i].value.clusterDim.z);
 }
 
-/* The structs of the variants for per-thread default streams have the same members. */
+/* The structs of the variants for per-thread default streams have the same members; NULL is another
+ * stream there. */
 static bool read_call(struct inject_config *c, CUpti_CallbackId id, const CUpti_CallbackData *data)
 {
     *c = (struct inject_config){.symbol = data->symbolName};
@@ -121,18 +122,23 @@ static bool read_call(struct inject_config *c, CUpti_CallbackId id, const CUpti_
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
         from_plain(c, data->functionParams);
         c->extra = ((const cuLaunchKernel_params *)data->functionParams)->extra;
-        return true;
+        break;
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel: /* as cuLaunchKernel, without extra */
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
         from_plain(c, data->functionParams);
-        return true;
+        break;
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
         from_config(c, data->functionParams);
-        return true;
+        break;
     default:
         return false;
     }
+    if (c->stream == NULL && (id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz ||
+                                 id == CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz ||
+                                 id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz))
+        c->stream = CU_STREAM_PER_THREAD;
+    return true;
 }
 
 /* The lock stays with a launch that is recorded. */
@@ -151,7 +157,7 @@ static void launch_begins(const struct inject_config *config)
 static void launch_ends(const CUpti_CallbackData *data)
 {
     const CUresult *result = data->functionReturnValue;
-    const char *fault = inject_wait();
+    const char *fault = inject_wait(now.launch.stream);
 
     if (fault == NULL && result != NULL && *result != CUDA_SUCCESS)
         fault = "the driver refused the launch";
@@ -164,28 +170,28 @@ static void launch_ends(const CUpti_CallbackData *data)
 static void CUPTIAPI on_event(
     void *ours, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *event)
 {
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     struct inject_config config;
 
     (void)ours;
-    if (inside)
-        return;
-    inside = true;
     if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
         const CUpti_ResourceData *resource = event;
         const CUpti_ModuleResourceData *module = resource->resourceDescriptor;
 
-        pthread_mutex_lock(&lock);
         inject_module(module->pCubin, module->cubinSize);
-        pthread_mutex_unlock(&lock);
-    } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+    } else if (domain == CUPTI_CB_DOMAIN_DRIVER_API && !inside) {
         const CUpti_CallbackData *data = event;
 
+        inside = true;
+        inject_exchange(&mode);
         if (data->callbackSite == CUPTI_API_EXIT && now.shot != NULL)
             launch_ends(data);
-        else if (data->callbackSite == CUPTI_API_ENTER && read_call(&config, id, data))
+        else if (data->callbackSite == CUPTI_API_ENTER && now.shot == NULL &&
+                 read_call(&config, id, data))
             launch_begins(&config);
+        inject_exchange(&mode);
+        inside = false;
     }
-    inside = false;
 }
 
 /* --- the begin --- */

@@ -5,14 +5,15 @@
 #include "nv/cubin.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* cuda.h gives new versions of functions their old names. */
 #define DRIVER_FUNCTIONS(FUNCTION)                                                                 \
-    FUNCTION(synchronize, cuCtxSynchronize)                                                        \
+    FUNCTION(synchronize, cuStreamSynchronize)                                                     \
     FUNCTION(device, cuCtxGetDevice)                                                               \
-    FUNCTION(copy, cuMemcpy)                                                                       \
+    FUNCTION(copy, cuMemcpyAsync)                                                                  \
     FUNCTION(attribute, cuPointerGetAttribute)                                                     \
     FUNCTION(variable, cuModuleGetGlobal_v2)                                                       \
     FUNCTION(module, cuFuncGetModule)                                                              \
@@ -35,9 +36,10 @@ struct known_variable {
 };
 
 static struct {
+    pthread_mutex_t lock; /* who has it asks nobody else */
     struct known_variable *all;
     size_t nr, cap;
-} known;
+} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool find_function(void *library, const char *symbol, void *function, const char **missing)
 {
@@ -70,6 +72,7 @@ void inject_module(const void *bytes, size_t nr)
     struct cubin cubin = {0};
     const char *why;
 
+    pthread_mutex_lock(&known.lock);
     if (cubin_read(bytes, nr, arena, &cubin, &why))
         for (unsigned i = 0; i < cubin.nr_variables; i++) {
             const struct cubin_variable *v = &cubin.variables[i];
@@ -82,7 +85,20 @@ void inject_module(const void *bytes, size_t nr)
             known.all = grow(known.all, &known.cap, known.nr + 1, sizeof(*known.all));
             known.all[known.nr++] = (struct known_variable){xstrdup(v->name), v->constant};
         }
+    pthread_mutex_unlock(&known.lock);
     arena_destroy(arena);
+}
+
+static bool known_variable(size_t i, struct known_variable *variable)
+{
+    bool is;
+
+    pthread_mutex_lock(&known.lock);
+    is = i < known.nr;
+    if (is)
+        *variable = known.all[i];
+    pthread_mutex_unlock(&known.lock);
+    return is;
 }
 
 /* --- the view --- */
@@ -90,8 +106,10 @@ void inject_module(const void *bytes, size_t nr)
 /* Also of memory of the host, and of managed memory. */
 static bool read_memory(struct record_view *view, uint64_t address, void *bytes, uint64_t nr)
 {
-    (void)view;
-    return driver.copy((CUdeviceptr)(uintptr_t)bytes, address, nr) == CUDA_SUCCESS;
+    const CUstream stream = ((const struct inject_launch *)view)->stream;
+
+    return driver.copy((CUdeviceptr)(uintptr_t)bytes, address, nr, stream) == CUDA_SUCCESS &&
+           driver.synchronize(stream) == CUDA_SUCCESS;
 }
 
 static bool variable(struct record_view *view, unsigned i, struct record_memory *found)
@@ -169,33 +187,35 @@ static void take_params(
 
 static void take_variables(struct inject_launch *l, CUfunction function)
 {
+    struct known_variable v;
     CUmodule module;
     size_t bytes, cap = 0;
 
     if (driver.module(&module, function) != CUDA_SUCCESS)
         return;
-    for (size_t i = 0; i < known.nr; i++) {
+    for (size_t i = 0; known_variable(i, &v); i++) {
         CUdeviceptr address;
 
-        if (driver.variable(&address, &bytes, module, known.all[i].name) != CUDA_SUCCESS)
+        if (driver.variable(&address, &bytes, module, v.name) != CUDA_SUCCESS)
             continue;
         l->variables = grow(l->variables, &cap, l->nr_variables + 1, sizeof(*l->variables));
-        l->variables[l->nr_variables++] = (struct record_memory){
-            address, bytes, known.all[i].constant ? "constant" : "variable", known.all[i].name};
+        l->variables[l->nr_variables++] =
+            (struct record_memory){address, bytes, v.constant ? "constant" : "variable", v.name};
     }
 }
 
-/* Another thread may capture a stream meanwhile; waiting would spoil its graph in the usual mode.
- */
-const char *inject_wait(void)
+void inject_exchange(CUstreamCaptureMode *mode)
 {
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    const char *text = "an error that the driver does not name";
-    CUresult result;
+    driver.capture_mode(mode);
+}
 
-    driver.capture_mode(&mode);
-    result = driver.synchronize();
-    driver.capture_mode(&mode);
+/* Not for the context: while any stream of it is being captured, that is not allowed, and spoils
+ * the graph. */
+const char *inject_wait(CUstream stream)
+{
+    const char *text = "an error that the driver does not name";
+    const CUresult result = driver.synchronize(stream);
+
     if (result == CUDA_SUCCESS)
         return NULL;
     driver.error_text(result, &text);
@@ -212,7 +232,8 @@ bool inject_begin(struct inject_launch *l, const struct inject_config *config)
         .view = {.read = read_memory, .find = find, .variable = variable, .poison = -1},
         .is = {.kernel = config->symbol,
             .smem_bytes = config->smem_bytes,
-            .stream = (uint64_t)(uintptr_t)config->stream}};
+            .stream = (uint64_t)(uintptr_t)config->stream},
+        .stream = config->stream};
     if (driver.is_capturing(config->stream, &status) != CUDA_SUCCESS ||
         status != CU_STREAM_CAPTURE_STATUS_NONE ||
         (l->is.kernel == NULL && driver.name(&l->is.kernel, function) != CUDA_SUCCESS))
@@ -225,7 +246,7 @@ bool inject_begin(struct inject_launch *l, const struct inject_config *config)
         l->is.cluster[d] = config->cluster[d];
     }
     if (record_wants(l->is.kernel)) {
-        inject_wait();
+        inject_wait(l->stream);
         take_params(l, function, config->params, packed(config->extra));
         take_variables(l, function);
     }

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@ struct record_shot {
 
 static struct {
     bool asked, on, dry;
+    pid_t process;
     const char *folder, *kernel;
     uint64_t nr_each, nr_skipped, bytes_left;
     uint64_t order;
@@ -47,6 +49,10 @@ static struct {
     size_t nr_totals, cap_totals;
     FILE *lines;
 } recorder;
+
+/* Of totals and lines: activities are told by threads of others, and programs end while threads of
+ * theirs go on. Who has it looks at no memory of the program. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static uint64_t number(const char *variable, uint64_t otherwise)
 {
@@ -66,6 +72,7 @@ static void open_lines(void)
     if (recorder.lines == NULL)
         fprintf(stderr, "keet-opt: cannot write %s; nothing is captured\n", path);
     recorder.on = recorder.lines != NULL;
+    recorder.process = getpid();
 }
 
 bool record_on(void)
@@ -131,15 +138,21 @@ static void write_totals(bool ended)
     recorder.written_s = clock_ns() / 1e9;
 }
 
+/* What a child of fork() has of totals is its parent's. */
 __attribute__((destructor)) static void finish(void)
 {
-    if (!recorder.on)
+    if (!recorder.on || recorder.process != getpid())
         return;
+    pthread_mutex_lock(&lock);
     write_totals(true);
     fclose(recorder.lines);
+    recorder.lines = NULL;
     for (size_t i = 0; i < recorder.nr_totals; i++)
         free(recorder.totals[i].name);
     free(recorder.totals);
+    recorder.totals = NULL;
+    recorder.nr_totals = recorder.cap_totals = 0;
+    pthread_mutex_unlock(&lock);
 }
 
 /* --- memory --- */
@@ -200,6 +213,8 @@ static void keep(struct record_view *view, struct record_shot *shot, size_t i)
     if (view->read(view, m->is.address, m->before, m->kept ? m->is.bytes : sample))
         write_raw(
             shot, i, m->kept ? "before" : "sample", m->before, m->kept ? m->is.bytes : sample);
+    else
+        m->kept = false;
     if (!m->kept) {
         free(m->before);
         m->before = NULL;
@@ -286,8 +301,12 @@ static void add_three(struct str *line, const char *name, const uint32_t *values
 static void put_line(struct str *line)
 {
     str_add(line, "}\n");
-    fwrite(line->text, 1, line->len, recorder.lines);
-    fflush(recorder.lines);
+    pthread_mutex_lock(&lock);
+    if (recorder.lines != NULL) {
+        fwrite(line->text, 1, line->len, recorder.lines);
+        fflush(recorder.lines);
+    }
+    pthread_mutex_unlock(&lock);
     str_finish(line);
 }
 
@@ -299,24 +318,42 @@ static bool wants(const struct kernel_total *total)
 
 bool record_wants(const char *kernel)
 {
-    return wants(total_of(kernel));
+    bool wanted;
+
+    pthread_mutex_lock(&lock);
+    wanted = wants(total_of(kernel));
+    pthread_mutex_unlock(&lock);
+    return wanted;
+}
+
+/* True: it is to be recorded. nth: of its kernel. */
+static bool count(const struct record_launch *launch, uint64_t *nth, uint64_t *order)
+{
+    struct kernel_total *total;
+    bool wanted;
+
+    pthread_mutex_lock(&lock);
+    total = total_of(launch->kernel);
+    wanted = wants(total);
+    *nth = total->nr_launches++;
+    *order = recorder.order++;
+    total->nr_recorded += wanted;
+    total->threads += (double)launch->grid[0] * launch->grid[1] * launch->grid[2] *
+                      launch->block[0] * launch->block[1] * launch->block[2];
+    if (recorder.lines != NULL && clock_ns() / 1e9 > recorder.written_s + 1)
+        write_totals(false);
+    pthread_mutex_unlock(&lock);
+    return wanted;
 }
 
 struct record_shot *record_begin(const struct record_launch *launch, struct record_view *view)
 {
-    struct kernel_total *total = total_of(launch->kernel);
-    const bool wanted = wants(total);
-    const uint64_t nth = total->nr_launches++, order = recorder.order++;
     struct str line = {0};
     struct record_shot *shot;
+    uint64_t nth, order;
 
-    total->threads += (double)launch->grid[0] * launch->grid[1] * launch->grid[2] *
-                      launch->block[0] * launch->block[1] * launch->block[2];
-    if (clock_ns() / 1e9 > recorder.written_s + 1)
-        write_totals(false);
-    if (!wanted)
+    if (!count(launch, &nth, &order))
         return NULL;
-    total->nr_recorded++;
     shot = xcalloc(1, sizeof(*shot));
     shot->order = order;
     str_addf(&line,
@@ -383,11 +420,14 @@ static void add_after(struct record_view *view, struct record_shot *shot, struct
 
 void record_took(const char *kernel, const struct record_time *time)
 {
-    struct kernel_total *total = total_of(kernel);
+    struct kernel_total *total;
 
+    pthread_mutex_lock(&lock);
+    total = total_of(kernel);
     total->nr_timed++;
     total->time_ns += time->time_ns;
     total->floor_ns += time->floor_ns;
+    pthread_mutex_unlock(&lock);
 }
 
 void record_end(const char *kernel, struct record_shot *shot, struct record_view *view,

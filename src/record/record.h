@@ -15,7 +15,7 @@
  * what was over the limit N.sample has the first MiB. The end's "stored" are the allocations that
  * the launch stored into, and "changed" those of them that hold something else now.
  *
- * Not for two threads at once: the caller has a lock. */
+ * Not for two threads at once: the caller has a lock; but record_took is for any thread. */
 #ifndef KEET_RECORD_RECORD_H
 #define KEET_RECORD_RECORD_H
 
@@ -32,7 +32,7 @@ struct record_memory {
 /* Who can look at memory. Embed this struct first in one of your own. */
 struct record_view {
     bool (*read)(struct record_view *view, uint64_t address, void *bytes, uint64_t nr);
-    /* The allocation or the variable that an address lies in, or just behind. */
+    /* The allocation or the variable that an address lies in. */
     bool (*find)(struct record_view *view, uint64_t address, struct record_memory *found);
     /* Variable number i, from 0, that the kernel may reach by its name. False: there are fewer. */
     bool (*variable)(struct record_view *view, unsigned i, struct record_memory *found);

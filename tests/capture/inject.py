@@ -4,6 +4,7 @@ records of it. The program runs on the software driver, which a library before i
 usage: inject.py KEET-OPT FOLDER-OF-THE-BUILD"""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -91,8 +92,16 @@ with tempfile.TemporaryDirectory() as folder:
     check(done.returncode == 0, done.stdout, done.stderr)
 
     # Where CUPTI does not call back, the program runs, and the reason is said.
-    done = subprocess.run([keet, "capture", "--device", "gpu", "--", f"{folder}/search"], text=True, capture_output=True,
-                          env=dict(os.environ, **gpu, CUDA_INJECTION64_PATH=""))
+    os.mkdir("refusing")
+    refusing = shutil.copy(gpu["KEET_CUPTI"], "refusing")
+    with open("refusing/fake.txt", "w", encoding="utf-8") as file:
+        file.write("fail cuptiSubscribe 39\n")
+    done = subprocess.run([keet, "capture", "-o", "nothing", "--device", "gpu", "--", f"{folder}/search", "5000", "1500"],
+                          text=True, capture_output=True,
+                          env=dict(os.environ, **gpu) | {"KEET_CUPTI": f"{folder}/{refusing}"})
+    check("another tool has subscribed already" in done.stderr, done.stderr)
+    check(done.returncode != 0 and "PASS" in done.stdout, done.returncode, done.stdout)
+
     done = subprocess.run([keet, "capture", "--device", "gpu", "--dry", "--", f"{folder}/search"], text=True,
                           capture_output=True)
     check(done.returncode != 0 and "--dry is for the software driver" in done.stderr, done.stderr)

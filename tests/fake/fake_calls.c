@@ -1,7 +1,8 @@
 /* A stand-in for a driver that loads an injection and calls back: preloaded into a program that
  * runs on the software driver. Its cuInit calls the injection; before and after a launch of the
  * driver's it calls whom the stand-in for CUPTI (fake_cupti.c) says. KEET_FAKE_CUBIN names the
- * machine code that it says is loaded. */
+ * machine code that it says is loaded: when it starts and, as drivers do that load modules late,
+ * within launches. */
 #include <cuda.h>
 #include <cupti_callbacks.h>
 #include <cupti_driver_cbid.h>
@@ -122,6 +123,8 @@ static void tell(CUpti_CallbackId id, CUpti_ApiCallbackSite site, CUfunction f, 
         return;
     cuFuncGetName(&data.symbolName, f);
     fake.callback(fake.owner, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
+    if (site == CUPTI_API_ENTER)
+        load_module();
 }
 
 CUresult CUDAAPI cuLaunchKernelEx(
