@@ -112,13 +112,16 @@ static const char *describe_reals(struct arena *arena, enum elem elem, const str
         holds(elem, f->most_real + half) ? f->most_real + half : f->most_real);
 }
 
-static const char *describe_integers(
-    struct arena *arena, const struct facts *f, uint64_t nr, const struct env *sizes)
+/* The upper half of u64 is below 0 here, as it is to `sorted` and `integers`, which set all bits.
+ */
+static const char *describe_integers(struct arena *arena, enum elem elem, const struct facts *f,
+    uint64_t nr, const struct env *sizes)
 {
-    const int64_t largest = INT64_C(1) << LARGEST_EXACT_LOG2;
+    const int64_t largest = INT64_C(1) << LARGEST_EXACT_LOG2,
+                  smallest = elem == ELEM_U64 ? 0 : -largest;
     const char *kind = f->rises ? "sorted" : "integers";
 
-    if (f->least >= -largest && f->most <= largest) {
+    if (f->least >= smallest && f->most <= largest) {
         if (f->least == f->most)
             return arena_printf(arena, "constant(%" PRId64 ")", f->least);
         if (f->even)
@@ -138,7 +141,7 @@ const char *capture_describe(
         return NULL;
     if (!elem_is_float(elem)) {
         f = look_at_integers(elem, elems, nr);
-        return describe_integers(arena, &f, nr, sizes);
+        return describe_integers(arena, elem, &f, nr, sizes);
     }
     f = look_at_reals(elem, elems, nr);
     return f.finite ? describe_reals(arena, elem, &f) : NULL;

@@ -76,6 +76,7 @@ static void wide_contents_are_described(void **state)
     const int32_t same[] = {1234567891, 1234567891}, steps[] = {INT32_MIN, -1, INT32_MAX - 1};
     const int64_t ends[] = {INT64_MAX, INT64_MIN, 0},
                   near[] = {INT64_MAX - 1, INT64_MAX, INT64_MAX};
+    const uint64_t empty[] = {UINT64_MAX, UINT64_MAX};
     const float large[] = {3e38f, 3e38f};
     const double doubles[] = {1.7e308, -1.7e308};
 
@@ -86,6 +87,7 @@ static void wide_contents_are_described(void **state)
         "integers(-9223372036854775807 - 1, 9223372036854775807)");
     assert_string_equal(capture_describe(*state, ELEM_I64, near, 3, &none),
         "sorted(9223372036854775806, 9223372036854775807)");
+    assert_string_equal(capture_describe(*state, ELEM_U64, empty, 2, &none), "sorted(-1, -1)");
     assert_string_equal(
         capture_describe(*state, ELEM_F32, large, 2, &none), "uniform(1.5e+38, 3.00000001e+38)");
     assert_string_equal(
