@@ -251,23 +251,26 @@ static void write_copies(struct wgmma_writer *w)
         str_addf(&w->out, "%s}\n", in);
 }
 
-/* The first warpgroup: one thread of it keeps the ring full. */
+/* The first warpgroup: one thread of it keeps the ring full. In a cluster it waits, after the last
+ * tile, until all stages are empty again: so no block ends while another one arrives at its
+ * barriers, or gets a copy of its. */
 static void write_producer(struct wgmma_writer *w)
 {
     struct str *s = &w->out;
     str_addf(s,
         "    if (%s == 0) {\n        if (threadIdx.x == 0)\n"
-        "            for (int %s = 0; %s < %s; %s++) {\n"
+        "            for (int %s = 0; %s < %s + (%s > 1 ? %s : 0); %s++) {\n"
         "                const unsigned %s = %s %% %s, %s = %s + %s * ((%s + %u) * %d);\n",
-        w->group, w->tile, w->tile, w->nr_tiles, w->tile, w->stage, w->tile, w->stages, w->to,
-        w->at, w->stage, w->rows, w->columns, WGMMA_ROW_BYTES);
+        w->group, w->tile, w->tile, w->nr_tiles, w->cluster, w->stages, w->tile, w->stage, w->tile,
+        w->stages, w->to, w->at, w->stage, w->rows, w->columns, WGMMA_ROW_BYTES);
     write_wait(w, w->empty, arena_printf(w->arena, "(%s / %s + 1) & 1", w->tile, w->stages),
         "                ");
     str_addf(s,
+        "                if (%s >= %s)\n                    continue;\n"
         "                asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%%0], "
         "%%1;\"\n"
         "                    :: \"r\"(%s + 8 * %s), \"r\"((%s + %u) * %d) : \"memory\");\n",
-        w->full, w->stage, w->rows, w->columns, WGMMA_ROW_BYTES);
+        w->tile, w->nr_tiles, w->full, w->stage, w->rows, w->columns, WGMMA_ROW_BYTES);
     write_copies(w);
     str_add(s, "            }\n        return;\n    }\n");
 }
@@ -324,6 +327,8 @@ static void write_loop(struct wgmma_writer *w)
         "%sif (%s == 1 && threadIdx.x %% 128 == 0)\n%s    asm volatile("
         "\"mbarrier.arrive.shared::cta.b64 _, [%%0];\" :: \"r\"(%s + 8 * %s) : \"memory\");\n",
         in, w->cluster, in, w->empty, w->stage);
+    /* A release of the block's own scope, which is the default, will do: the block has written
+     * nothing that another one's producer must see, and what it read is in its registers. */
     str_addf(s,
         "%sif (%s > 1 && threadIdx.x %% 128 < %s)\n"
         "%s    asm volatile(\"{\\n.reg .b32 there;\\nmapa.shared::cluster.u32 there, %%0, "
@@ -349,10 +354,6 @@ static void write_tail(struct wgmma_writer *w)
     const unsigned pitch = w->columns + 8;
     const struct wgmma_code code = code_of(w);
     str_addf(s,
-        "    if (%s > 1)\n"
-        "        asm volatile(\"barrier.cluster.arrive.relaxed.aligned;\" ::: \"memory\");\n",
-        w->cluster);
-    str_addf(s,
         "    asm volatile(\"bar.sync 1, %%0;\" :: \"r\"(2 * %s) : \"memory\");\n"
         "    const int %s = threadIdx.x %% 32;\n"
         "    float *%s = (float *)%s + (threadIdx.x / 32 - 4) * (16 * %u);\n",
@@ -369,11 +370,7 @@ static void write_tail(struct wgmma_writer *w)
         arena_printf(w->arena, "%s[%s / %u * %u + %s %% %u]", w->patch, w->u, w->columns, pitch,
             w->u, w->columns),
         "            ");
-    /* no block ends while another arrives at its barriers */
-    str_addf(s,
-        "%s}\n    }\n    if (%s > 1)\n"
-        "        asm volatile(\"barrier.cluster.wait.aligned;\" ::: \"memory\");\n}",
-        in, w->cluster);
+    str_addf(s, "%s}\n    }\n}", in);
 }
 
 /* --- the launch --- */
