@@ -2,8 +2,8 @@
  * and after. Two see launches: the software driver (swdriver/sw_record.h), and the library that a
  * driver of NVIDIA's loads (inject/). The reader is capture/.
  *
- *   KEET_CAPTURE           the folder; every process writes files of its own there. Not set:
- * nothing is recorded KEET_CAPTURE_LAUNCHES  so many launches of each kernel are recorded (1)
+ *   KEET_CAPTURE           the folder, where every process writes files of its own; not set: off
+ *   KEET_CAPTURE_LAUNCHES  so many launches of each kernel are recorded (1)
  *   KEET_CAPTURE_SKIP      ... after so many that are not (0)
  *   KEET_CAPTURE_KERNEL    only kernels whose symbol has this text in it
  *   KEET_CAPTURE_DRY       nothing is run: kernels do nothing, and take no time
