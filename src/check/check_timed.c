@@ -39,7 +39,7 @@ struct timed {
     double at[NR_STRETCHES];
     unsigned step;      /* every so many of the stretches run */
     bool done_by_shape; /* one of the checked sizes is the timed one */
-    bool held;          /* `outputs` are those of the task's files */
+    const char *whose;  /* for the note, of a task with files: whose outputs `outputs` are */
 };
 
 void timed_destroy(struct timed *t)
@@ -59,12 +59,14 @@ static uint64_t timed_seed(void)
     return rng_mix(0x6b656574 /* "keet" */, UINT64_C(1) << 40);
 }
 
-/* Does the check of each candidate compare at the timed sizes anyway? */
+/* Does the check of each candidate compare at the timed sizes anyway, and with the task's files? */
 static bool is_covered(const struct checker *k)
 {
+    const bool files = shapes_use_files(k->task);
+
     for (unsigned i = 0; i < k->nr_shapes; i++) {
         const struct env *sizes = &k->shapes[i].shape.sizes;
-        bool same = true;
+        bool same = !files || k->shapes[i].kind == SHAPE_TIMED;
 
         for (size_t s = 0; s < sizes->nr; s++)
             same = same && sizes->bindings[s].value == k->task->timed.sizes.bindings[s].value;
@@ -167,8 +169,8 @@ static bool next_sample(const struct checker *k, struct timed *t)
     return more;
 }
 
-/* The task's files, where it has any for outputs, are what a candidate is compared with. Such files
- * belong to inputs from files. */
+/* The task's files, where it has any for outputs, are what a candidate is compared with, unless the
+ * original disagrees with them. Such files belong to inputs from files. */
 static void hold_to_files(struct checker *k)
 {
     struct timed *t = k->timed;
@@ -185,9 +187,10 @@ static void hold_to_files(struct checker *k)
     }
     if (!expects)
         return;
-    t->held = original_hold_to_files(k, &k->task->timed.sizes, NULL, &t->outputs, &why);
-    if (!t->held)
-        t->why_not = arena_strdup(t->arena, why.text);
+    t->whose = original_hold_to_files(k, &k->task->timed.sizes, NULL, &t->outputs, &why)
+                   ? " with the task's files"
+                   : arena_printf(
+                         t->arena, " with the original's, not with the task's files: %s", why.text);
 }
 
 /* Runs the original whole, or where that takes too long a sample of its blocks. */
@@ -377,7 +380,7 @@ static bool judge(struct checker *k, struct candidate *c, bool sampled, const ch
                 errors->nr, all, said));
     else
         add_note(c, arena_printf(c->arena, "all %" PRIu64 " outputs at %s compared%s%s", errors->nr,
-                        said, k->timed->held ? " with the task's files" : "", when));
+                        said, k->timed->whose ? k->timed->whose : "", when));
     free(errors);
     return ok;
 }

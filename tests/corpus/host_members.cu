@@ -67,7 +67,12 @@ struct halves {
     __device__ void operator=(float2) { both = (float2){ 1, 1 }; }
 };
 
-__device__ float2 half_of(float2 a) { return (float2){ a.x * HALVES.x, a.y * HALVES.y }; }
+__device__ bool operator!=(float2 a, float2 b) { return a.x != b.x || a.y != b.y; }
+
+__device__ float2 half_of(float2 a)
+{
+    return a != (float2){ 0, 0 } ? (float2){ a.x * HALVES.x, a.y * HALVES.y } : a;
+}
 
 __device__ bool holds(const span *s, int i)
 {

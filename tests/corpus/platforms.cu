@@ -1,11 +1,16 @@
-// Branches of #if that open the same brace, headers of other systems, types of libraries, a value that ends in a name that
-// the device uses.
+// Branches of #if that open the same brace, headers of other systems, conditions that only name these, types of libraries, a value
+// that ends in a name that the device uses.
 #if defined(WIN32) || defined(_WIN32)
 #include "windows_only.cuh" /* not there, nor wanted */
 #elif defined(__APPLE__)
 #include "swallowed.cuh"
 #else
 #include <unistd.h>
+#endif
+#if defined(USE_ROCM) || defined(__CUDACC__)
+#ifdef __CUDACC__ // not only under WIN32
+#include "other_sign.cuh"
+#endif
 #endif
 #include <cstdio>
 #include <cufft.h>
@@ -32,7 +37,7 @@ __global__ void conjugate(const cufftComplex *in, cufftComplex *out, int n)
         float parts[2] = {in[i].x, in[i].y};
 
         out[i].x = total<2>(parts) * gain;
-        out[i].y = -in[i].y;
+        out[i].y = other_sign(in[i].y);
     }
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* The launch gets no memory and sets none: it is a warm-up. */
-static bool touches_nothing(struct contract_builder *b, const struct decl *kernel)
+static bool touches_nothing(const struct contract_builder *b, const struct decl *kernel)
 {
     struct param params[MAX_PARAMS];
     const struct decls *decls = b->resolver->decls;
@@ -102,13 +102,14 @@ static const struct array *begins_anew(struct contract_builder *b, unsigned i, c
     return NULL;
 }
 
-/* The launch is of a kernel of the user's file, and was not left out. */
+/* The launch is of a kernel of the user's file, no warm-up, and was not left out. */
 static bool is_candidate(const struct contract_builder *b, const struct interp_launch *l)
 {
     for (unsigned i = 0; i < b->nr_left_out; i++)
         if (b->left_out[i].at == l->site.at && strcmp(b->left_out[i].kernel, l->site.kernel) == 0)
             return false;
-    return l->kernel->from < b->resolver->own_tokens;
+    return l->kernel->from < b->resolver->own_tokens &&
+           (b->interp->nr_launches == 1 || b->all_idle || !touches_nothing(b, l->kernel));
 }
 
 /* Adds launches as the interpreter saw them. */
@@ -125,7 +126,6 @@ static void add_seen(struct contract_builder *b)
 
         sites[nr] = l->site;
         if (!is_candidate(b, l) || repeats(sites, nr) ||
-            (ip->nr_launches > 1 && !b->all_idle && touches_nothing(b, l->kernel)) ||
             (b->nr_launches && l->from != first && !continues(b, l)))
             continue;
         if ((anew = begins_anew(b, i, of)) != NULL) {

@@ -146,23 +146,23 @@ static bool stands_kept(const struct resolver *resolver, const char *name, unsig
 
 /* ---- expressions ---- */
 
-void resolver_fix(struct resolver *resolver, const struct said *s)
-{
-    enum { MOST_THREADS = 1024 };
-
-    if (s && s->name && s->name->known && s->name->value <= MOST_THREADS &&
-        resolver->nr_fixed < INTAKE_MAX_SIZES)
-        resolver->fixed[resolver->nr_fixed++] = s->name;
-    for (unsigned k = 0; s && k < 3; k++)
-        resolver_fix(resolver, s->of[k]);
-}
-
 static bool is_fixed(const struct resolver *resolver, const struct said_name *n)
 {
     for (unsigned i = 0; i < resolver->nr_fixed; i++)
         if (resolver->fixed[i]->value == n->value && strcmp(resolver->fixed[i]->text, n->text) == 0)
             return true;
     return false;
+}
+
+void resolver_fix(struct resolver *resolver, const struct said *s)
+{
+    enum { MOST_THREADS = 1024 };
+
+    if (s && s->name && s->name->known && s->name->value <= MOST_THREADS &&
+        resolver->nr_fixed < INTAKE_MAX_SIZES && !is_fixed(resolver, s->name))
+        resolver->fixed[resolver->nr_fixed++] = s->name;
+    for (unsigned k = 0; s && k < 3; k++)
+        resolver_fix(resolver, s->of[k]);
 }
 
 /* An expression while it is written. */

@@ -219,21 +219,31 @@ static bool as_utf8(struct source_set *set, struct user_file *f, struct err *err
 
 /* The condition asks for another operating system or compiler, as in headers for several of
  * them. */
-static bool is_foreign(const char *condition, size_t nr)
+static bool is_foreign(struct arena *arena, const char *condition, size_t nr)
 {
-    static const char *const names[] = {
-        "WIN32", "WIN64", "_MSC_VER", "__APPLE__", "MACOSX", "__HIP_PLATFORM_AMD__", "USE_ROCM"};
+    static const char *const words[] = {"if", "ifdef", "elif", "defined", "(", ")", "||", NULL},
+                             *const names[] = {"WIN32", "_WIN32", "WIN64", "_WIN64", "_MSC_VER",
+                                 "__APPLE__", "MACOSX", "__MACOSX", "__HIP_PLATFORM_AMD__",
+                                 "USE_ROCM", NULL};
+    struct toks toks;
+    bool any = false;
 
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-        if (memmem(condition, nr, names[i], strlen(names[i])))
-            return !memchr(condition, '!', nr) && !memchr(condition, '&', nr) &&
-                   !memmem(condition, nr, "ifn", 3);
-    return false;
+    if (!toks_lex(&toks, arena, condition, nr))
+        return false;
+    for (unsigned i = 0; i < toks.nr; i++) {
+        const bool named = tok_among(&toks.tok[i], names);
+
+        if (!named && !tok_among(&toks.tok[i], words))
+            return false; /* something else may make it true here */
+        any |= named;
+    }
+    return any;
 }
 
 /* Follows how deep the #ifs are nested, and from which depth on the text is foreign (0: it is
  * not). */
-static void follow_condition(const char *line, size_t nr, unsigned *nested, unsigned *foreign)
+static void follow_condition(
+    struct arena *arena, const char *line, size_t nr, unsigned *nested, unsigned *foreign)
 {
     const char *word = line + 1;
 
@@ -242,12 +252,12 @@ static void follow_condition(const char *line, size_t nr, unsigned *nested, unsi
     nr -= (size_t)(word - line);
     if (nr > 1 && memcmp(word, "if", 2) == 0) {
         ++*nested;
-        *foreign = *foreign ? *foreign : is_foreign(word, nr) ? *nested : 0;
+        *foreign = *foreign ? *foreign : is_foreign(arena, word, nr) ? *nested : 0;
     } else if (nr > 4 && memcmp(word, "endif", 5) == 0) {
         *foreign = *foreign == *nested ? 0 : *foreign;
         *nested -= *nested > 0;
     } else if (nr > 1 && memcmp(word, "el", 2) == 0 && (!*foreign || *foreign == *nested)) {
-        *foreign = is_foreign(word, nr) ? *nested : 0;
+        *foreign = is_foreign(arena, word, nr) ? *nested : 0;
     }
 }
 
@@ -269,7 +279,7 @@ static bool inline_file(struct inliner *p, unsigned file, unsigned depth, struct
         bool inlined = false;
 
         if (hash < text + nr && *hash == '#')
-            follow_condition(hash, nr - (size_t)(hash - text), &nested, &foreign);
+            follow_condition(p->arena, hash, nr - (size_t)(hash - text), &nested, &foreign);
         if (hash < text + nr && *hash == '#' && !foreign &&
             !inline_include(p, file, hash, nr - (size_t)(hash - text), depth, &inlined, err))
             return false;

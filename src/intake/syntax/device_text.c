@@ -63,8 +63,8 @@ static void drop_register(char *out, const struct toks *toks, const struct decl 
  * stands for the text of the tokens. macro: they are a #define's, from its name on. */
 static void drop_literal_parens(char *out, struct arena *arena, const struct toks *toks, bool macro)
 {
-    static const char *const before[] = {
-        ",", "(", "+", "-", "*", "?", "&", "|", "!", "~", "return", "&&", "||", "==", NULL};
+    static const char *const before[] = {",", "(", "+", "-", "*", "?", "&", "|", "!", "~", "return",
+        "&&", "||", "==", "!=", "<=", ">=", NULL};
     struct toks body;
 
     for (unsigned i = 0; i < toks->nr; i++) {

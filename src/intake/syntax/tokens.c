@@ -407,6 +407,8 @@ unsigned toks_before_angles(const struct toks *toks, unsigned end, unsigned from
     int depth = 0;
 
     for (unsigned i = end; i > from + 1 && toks_is(toks, end - 1, ">"); i--) {
+        if (toks_is(toks, i - 1, ")") && toks->tok[i - 1].match > from)
+            i = toks->tok[i - 1].match; /* k<(N > 4)> */
         depth += toks_is(toks, i - 1, ">") - toks_is(toks, i - 1, "<");
         if (depth == 0)
             return i - 1;

@@ -472,7 +472,8 @@ static enum verdict timed_verdict(struct bench *b, const char *does, const char 
     assert_false(check_has_timed(c));
     if (!check_timed(b->checker, c, &insts, &err))
         fail_msg("%s", err.text);
-    assert_non_null(strstr(c->verdict == VERDICT_OK ? c->check.note : c->verdict_text, said));
+    if (!strstr(c->verdict == VERDICT_OK ? c->check.note : c->verdict_text, said))
+        fail_msg("%s", c->verdict == VERDICT_OK ? c->check.note : c->verdict_text);
     assert_true(c->verdict != VERDICT_OK || check_has_timed(c));
     return c->verdict;
 }
@@ -807,17 +808,21 @@ static void test_files(void **state)
     rmdir(folder);
 }
 
-/* Files that are too large for each check: what leads is held to them. */
-static void test_large_files(void **state)
+/* Files that are too large for each check: what leads is held to them, also where a check line has
+ * the timed sizes, whose inputs are drawn. Where the original disagrees with the files, what leads
+ * is compared with the original. */
+static void large_files(struct bench *b, const char *check_line)
 {
-    static const char text[] = "#pragma keet size   M = 600, N = 600\n"
-                               "#pragma keet in     X : f32[M][N] = file(\"x.npy\")\n"
-                               "#pragma keet out    Y : f32[M][N]\n"
-                               "#pragma keet expect Y = file(\"y.npy\")\n"
-                               "#pragma keet launch right<<<M, 32>>>(X, Y, M, N)\n"
-                               "__global__ void right() {}\n";
-    const uint64_t nr = UINT64_C(600) * 600;
-    struct bench *b = *state;
+    const char *text = arena_printf(b->arena,
+        "#pragma keet size   M = 600, N = 1000\n"
+        "%s"
+        "#pragma keet in     X : f32[M][N] = file(\"x.npy\")\n"
+        "#pragma keet out    Y : f32[M][N]\n"
+        "#pragma keet expect Y = file(\"y.npy\")\n"
+        "#pragma keet launch right<<<M, 32>>>(X, Y, M, N)\n"
+        "__global__ void right() {}\n",
+        check_line);
+    const uint64_t nr = UINT64_C(600) * 1000;
     char folder[] = "/tmp/keet-check-XXXXXX";
     float *data = arena_array(b->arena, nr, sizeof(*data));
     struct err err = {.text = ""};
@@ -834,20 +839,40 @@ static void test_large_files(void **state)
     write_npy(b->arena, folder, "y.npy", data, nr);
     assert_non_null(strstr(check(b, "right")->check.note, "NOT HELD TO THE TASK'S FILES, which"));
     assert_int_equal(timed_verdict(b, "right",
-                         "all 360000 outputs at the timed size compared with the task's files"),
+                         "all 600000 outputs at the timed size compared with the task's files"),
         VERDICT_OK);
     checker_destroy(b->checker);
     b->checker = NULL;
     data[nr - 2] += 1000;
     write_npy(b->arena, folder, "y.npy", data, nr);
     assert_int_equal(
-        timed_verdict(b, "right",
-            "the original does not compute what `expect` says: Y[599][598] = 719997, expected "
-            "720997.5"),
+        timed_verdict(b, "right", "compared with the original's, not with the task's files: "),
         VERDICT_OK);
+    assert_int_equal(timed_verdict(b, "right",
+                         "the original does not compute what `expect` says: Y[599][998] = 1199997, "
+                         "expected 1200997.5"),
+        VERDICT_OK);
+    if (!*check_line)
+        assert_int_equal(
+            timed_verdict(b, "narrow", "Y[524][288] = 0 but the reference has 1048577"),
+            VERDICT_WRONG);
+    checker_destroy(b->checker);
+    b->checker = NULL;
     unlink(arena_printf(b->arena, "%s/x.npy", folder));
     unlink(arena_printf(b->arena, "%s/y.npy", folder));
     rmdir(folder);
+}
+
+static void test_large_files(void **state)
+{
+    struct device_ops emulator = fake_ops;
+    struct bench *b = *state;
+
+    large_files(b, "");
+    emulator.catches_stray = true;
+    b->fake.base.ops = &emulator;
+    large_files(b, "#pragma keet check  M = 5, N = 3\n#pragma keet check  M = 600, N = 1000\n");
+    b->fake.base.ops = &fake_ops;
 }
 
 static void test_tolerance(void **state)

@@ -226,6 +226,22 @@ static void test_memory(void **state)
     arena_destroy(f.arena);
 }
 
+/* A comparison among template arguments stands in parentheses. */
+static void test_template_arguments(void **state)
+{
+    struct file f;
+
+    (void)state;
+    const struct interp_launch *l =
+        follow(&f, "template <bool LARGE, int N> __global__ void k(int x) {}",
+            "const int n = 77; k<(n > 4), (16 >> 2)><<<1, 1>>>(n);", false);
+
+    assert_string_equal(l->template_args[0], "1");
+    assert_string_equal(l->template_args[1], "4");
+    assert_int_equal(l->args[0].i, 77);
+    arena_destroy(f.arena);
+}
+
 static void test_arguments(void **state)
 {
     static const char *const args[] = {"7"};
@@ -356,6 +372,7 @@ int main(void)
         cmocka_unit_test(test_shares),
         cmocka_unit_test(test_bound),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_template_arguments),
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_grid),
         cmocka_unit_test(test_tensor),
