@@ -14,7 +14,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { BUFFER_BYTES = 1 << 20, BUFFER_ALIGN = 8 };
 
@@ -199,18 +198,14 @@ static void CUPTIAPI on_event(
 static bool open_cupti(const char **missing)
 {
     const char *path = getenv("KEET_CUPTI");
-    void *library = dlopen(path != NULL ? path : "libcupti.so.13", RTLD_NOW | RTLD_LOCAL), *found;
+    void *library = dlopen(path != NULL ? path : "libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
 
     *missing = path != NULL ? path : "libcupti.so.13";
     if (library == NULL)
         return false;
 #define FIND(field, symbol)                                                                        \
-    found = dlsym(library, #symbol);                                                               \
-    memcpy(&cupti.field, &found, sizeof(found));                                                   \
-    if (found == NULL) {                                                                           \
-        *missing = #symbol;                                                                        \
-        return false;                                                                              \
-    }
+    if (!inject_find(library, #symbol, &cupti.field, missing))                                     \
+        return false;
     CUPTI_FUNCTIONS(FIND)
 #undef FIND
     return true;

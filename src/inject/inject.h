@@ -10,6 +10,10 @@
 #include <cuda.h>
 #include <stddef.h>
 
+/* Sets *function, a pointer to a function, to the library's function of that name. False: there is
+ * none, and *missing is the name. */
+bool inject_find(void *library, const char *symbol, void *function, const char **missing);
+
 /* False: a function is missing; *missing names it. */
 bool inject_driver(const char **missing);
 

@@ -32,7 +32,7 @@ static struct {
 
 struct known_variable {
     char *name;
-    bool constant;
+    enum record_kind kind;
 };
 
 static struct {
@@ -41,7 +41,7 @@ static struct {
     size_t nr, cap;
 } known = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool find_function(void *library, const char *symbol, void *function, const char **missing)
+bool inject_find(void *library, const char *symbol, void *function, const char **missing)
 {
     void *found = dlsym(library, symbol);
 
@@ -59,7 +59,7 @@ bool inject_driver(const char **missing)
     if (library == NULL)
         return false;
 #define FIND(field, symbol)                                                                        \
-    if (!find_function(library, #symbol, &driver.field, missing))                                  \
+    if (!inject_find(library, #symbol, &driver.field, missing))                                    \
         return false;
     DRIVER_FUNCTIONS(FIND)
 #undef FIND
@@ -83,7 +83,8 @@ void inject_module(const void *bytes, size_t nr)
             if (is_known)
                 continue;
             known.all = grow(known.all, &known.cap, known.nr + 1, sizeof(*known.all));
-            known.all[known.nr++] = (struct known_variable){xstrdup(v->name), v->constant};
+            known.all[known.nr++] = (struct known_variable){
+                xstrdup(v->name), v->constant ? RECORD_CONSTANT : RECORD_VARIABLE};
         }
     pthread_mutex_unlock(&known.lock);
     arena_destroy(arena);
@@ -140,9 +141,9 @@ static bool find(struct record_view *view, uint64_t address, struct record_memor
     driver.attribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address);
     driver.attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
     *found = (struct record_memory){start, bytes,
-        managed                      ? "managed"
-        : type == CU_MEMORYTYPE_HOST ? "host"
-                                     : "device",
+        managed                      ? RECORD_MANAGED
+        : type == CU_MEMORYTYPE_HOST ? RECORD_HOST
+                                     : RECORD_DEVICE,
         NULL};
     return true;
 }
@@ -199,8 +200,7 @@ static void take_variables(struct inject_launch *l, CUfunction function)
         if (driver.variable(&address, &bytes, module, v.name) != CUDA_SUCCESS)
             continue;
         l->variables = grow(l->variables, &cap, l->nr_variables + 1, sizeof(*l->variables));
-        l->variables[l->nr_variables++] =
-            (struct record_memory){address, bytes, v.constant ? "constant" : "variable", v.name};
+        l->variables[l->nr_variables++] = (struct record_memory){address, bytes, v.kind, v.name};
     }
 }
 
@@ -224,7 +224,7 @@ const char *inject_wait(CUstream stream)
 
 bool inject_begin(struct inject_launch *l, const struct inject_config *config)
 {
-    const CUfunction function = function_of(config->function);
+    CUfunction function = config->function;
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     CUdevice device = 0;
 
@@ -236,10 +236,8 @@ bool inject_begin(struct inject_launch *l, const struct inject_config *config)
         .stream = config->stream};
     if (driver.is_capturing(config->stream, &status) != CUDA_SUCCESS ||
         status != CU_STREAM_CAPTURE_STATUS_NONE ||
-        (l->is.kernel == NULL && driver.name(&l->is.kernel, function) != CUDA_SUCCESS))
+        (l->is.kernel == NULL && driver.name(&l->is.kernel, function_of(function)) != CUDA_SUCCESS))
         return false;
-    driver.device(&device);
-    l->is.device = device;
     for (unsigned d = 0; d < 3; d++) {
         l->is.grid[d] = config->grid[d];
         l->is.block[d] = config->block[d];
@@ -247,6 +245,9 @@ bool inject_begin(struct inject_launch *l, const struct inject_config *config)
     }
     if (record_wants(l->is.kernel)) {
         inject_wait(l->stream);
+        driver.device(&device);
+        l->is.device = device;
+        function = function_of(function);
         take_params(l, function, config->params, packed(config->extra));
         take_variables(l, function);
     }

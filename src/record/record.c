@@ -279,12 +279,19 @@ static void add_variables(struct record_view *view, struct record_shot *shot)
 
 static void add_memories(const struct record_shot *shot, struct str *line)
 {
+    static const char *const kinds[] = {[RECORD_DEVICE] = "device",
+        [RECORD_MANAGED] = "managed",
+        [RECORD_HOST] = "host",
+        [RECORD_REGISTERED] = "registered",
+        [RECORD_VARIABLE] = "variable",
+        [RECORD_CONSTANT] = "constant"};
+
     str_add(line, ", \"memories\": [");
     for (size_t i = 0; i < shot->nr_memories; i++) {
         const struct shot_memory *m = &shot->memories[i];
 
         str_addf(line, "%s{\"bytes\": %llu, \"kind\": \"%s\", ", i > 0 ? ", " : "",
-            (unsigned long long)m->is.bytes, m->is.kind);
+            (unsigned long long)m->is.bytes, kinds[m->is.kind]);
         if (m->is.name != NULL)
             str_addf(line, "\"name\": \"%s\", ", m->is.name);
         str_addf(line, "\"kept\": %s, \"written\": %s}", m->kept ? "true" : "false",
@@ -403,8 +410,7 @@ static void add_after(struct record_view *view, struct record_shot *shot, struct
     for (size_t i = 0; i < shot->nr_memories; i++) {
         const struct record_memory *m = &shot->memories[i].is;
 
-        if (strcmp(m->kind, "constant") == 0 ||
-            (view->stored != NULL && !view->stored(view, m->address)))
+        if (m->kind == RECORD_CONSTANT || (view->stored != NULL && !view->stored(view, m->address)))
             continue;
         const bool other = after_launch(view, shot, i);
 

@@ -22,10 +22,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum record_kind {
+    RECORD_DEVICE,
+    RECORD_MANAGED,
+    RECORD_HOST,
+    RECORD_REGISTERED,
+    RECORD_VARIABLE,
+    RECORD_CONSTANT
+};
+
 /* Memory that a launch can reach: an allocation, or a variable of the module. */
 struct record_memory {
     uint64_t address, bytes;
-    const char *kind; /* static text: device, managed, host, registered, variable, constant */
+    enum record_kind kind;
     const char *name; /* of a variable; NULL: an allocation */
 };
 

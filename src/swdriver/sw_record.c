@@ -28,14 +28,17 @@ static bool variable(struct record_view *view, unsigned i, struct record_memory 
 
     if (!emu_global(v->op->function->module->module, i, &global))
         return false;
-    *found = (struct record_memory){
-        global.address, global.bytes, global.constant ? "constant" : "variable", global.name};
+    *found = (struct record_memory){global.address, global.bytes,
+        global.constant ? RECORD_CONSTANT : RECORD_VARIABLE, global.name};
     return true;
 }
 
 static bool find(struct record_view *view, uint64_t address, struct record_memory *found)
 {
-    static const char *const kinds[] = {"device", "managed", "host", "registered"};
+    static const enum record_kind kinds[] = {[SW_DEVICE] = RECORD_DEVICE,
+        [SW_MANAGED] = RECORD_MANAGED,
+        [SW_HOST] = RECORD_HOST,
+        [SW_REGISTERED] = RECORD_REGISTERED};
     const struct sw_view *v = (const struct sw_view *)view;
     const struct sw_alloc *alloc = address != 0 ? sw_find(v->ctx, address) : NULL;
 
