@@ -2,7 +2,8 @@
  * across, is made by warpgroups out of shared memory. One thread brings tiles of 128 bytes of k by
  * tensor copies into a ring of STAGES; each of the other warpgroups multiplies 64 rows of A with
  * all columns of the block's B. Tensor copies fill what is outside of the matrices with zeros.
- * Results go through shared memory to threads that store them side by side, under the old guard.
+ * Results go through shared memory to threads that store them side by side, under the old guard, 16
+ * bytes at a time where what ends an output is one store.
  * The CLUSTER blocks of a cluster, neighbours along y, have the same tile of B: each brings a part
  * of it for all of them, once all have done with the tile before.
  *
@@ -27,9 +28,10 @@ struct wgmma_writer {
     unsigned params[2];                  /* of A and B */
     bool across;                         /* rows of B run across k: B[k][column] */
     unsigned columns;                    /* of a block */
+    const struct node *target;           /* what all outputs go to, side by side; NULL: otherwise */
     const char *rows, *stages, *cluster; /* tuning parameters; blocks of a cluster along y */
     const char *tiles, *ring, *at, *full, *empty, *first_y, *first_x, *nr_tiles, *group, *tile,
-        *stage, *sums, *part, *patch, *lane, *to, *i, *u, *rank;
+        *stage, *sums, *part, *patch, *lane, *to, *i, *u, *rank, *wide, *whole;
     struct str out;
 };
 
@@ -43,7 +45,7 @@ static void choose_names(struct wgmma_writer *w)
         {&w->first_x, "first_x"}, {&w->nr_tiles, "nr_tiles"}, {&w->group, "warpgroup"},
         {&w->tile, "tile"}, {&w->stage, "stage"}, {&w->sums, "sums"}, {&w->part, "part"},
         {&w->patch, "patch"}, {&w->lane, "lane"}, {&w->to, "to"}, {&w->i, "i"}, {&w->u, "u"},
-        {&w->cluster, "CLUSTER"}, {&w->rank, "rank"}};
+        {&w->cluster, "CLUSTER"}, {&w->rank, "rank"}, {&w->wide, "wide"}, {&w->whole, "whole"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         *names[i].name = tree_fresh(tree, names[i].base);
 }
@@ -343,34 +345,106 @@ static void write_loop(struct wgmma_writer *w)
     str_add(s, "    }\n");
 }
 
+/* The element to which the kernel ends an output, where that is all it does in the end, and
+ * neighbours along x lie side by side; else NULL. */
+static const struct node *lone_target(const struct wgmma_writer *w)
+{
+    const struct contraction *c = w->c;
+    const struct node *stmt =
+        c->form.nr_work == c->loop_at + 2 ? c->form.work[c->loop_at + 1] : NULL;
+    const char *fast = arena_printf(w->arena, "threadIdx.%c", axis_names[c->x->dim]);
+    const struct node *base;
+    struct affine index;
+    int64_t step;
+    unsigned uses = 0;
+    if (!stmt || stmt->kind != NODE_ASSIGN || strcmp(stmt->op, "=") != 0 ||
+        stmt->child->kind != NODE_INDEX ||
+        !affine_access(c->in->tree, c->form.function, stmt->child, &base, &index) ||
+        affine_coefficient(&index, fast, &step) != COEFFICIENT_CONSTANT || step != 1 ||
+        function_param_number(c->form.function, base) < 0)
+        return NULL;
+    for (const struct node *n = c->form.function; n; n = node_next(c->form.function, n))
+        uses += n->kind == NODE_NAME && n->decl == base;
+    const enum scalar scalar = stmt->child->type.scalar;
+    return uses == 1 && (scalar == SCALAR_F16 || scalar == SCALAR_BF16 || scalar == SCALAR_F32)
+               ? stmt->child
+               : NULL;
+}
+
+/* Outputs that a lane ends at a time: as many as 16 bytes hold. */
+static unsigned outputs_of_lane(const struct wgmma_writer *w)
+{
+    return !w->target ? 1 : w->target->type.scalar == SCALAR_F32 ? 4 : 8;
+}
+
+/* Write: a lane ends its outputs in registers and stores them at once, where all of them are inside
+ * and the place of the first one is a multiple of 16 bytes. */
+static void write_wide_outputs(struct wgmma_writer *w, const char *all, const char *at)
+{
+    const struct contraction *c = w->c;
+    struct str *s = &w->out;
+    const char *in = "        ", *x = c->x->var->name, *type = node_base(w->target)->type.base;
+    const unsigned nr = outputs_of_lane(w);
+    struct code_needs needs = {.roots = {(struct node *)w->target}, .nr = 1};
+    struct substs to_wide = {.nr = 0};
+    substs_add(&to_wide, w->target, arena_printf(w->arena, "%s[%s]", w->wide, w->i));
+    str_addf(s, "%s%s *%s;\n%s{\n%s    int %s = %s;\n", in, type, w->to, in, in, x, w->tile);
+    code_decls(c, s, &needs, "            ");
+    str_addf(s,
+        "%s    %s = &%s;\n%s}\n%sbool %s = (size_t)%s %% 16 == 0;\n%s#pragma unroll\n"
+        "%sfor (int %s = 0; %s < %u; %s++) {\n%s    int %s = %s + %s;\n%s    %s = %s && (%s);\n"
+        "%s}\n%sif (%s) {\n",
+        in, w->to, tree_text(c->in->tree, w->target), in, in, w->whole, w->to, in, in, w->i, w->i,
+        nr, w->i, in, x, w->tile, w->i, in, w->whole, w->whole, all ? all : "true", in, in,
+        w->whole);
+    str_addf(s, "%s    __align__(16) float %s[%u];\n%s    __align__(16) %s %s[%u];\n", in, w->part,
+        nr, in, type, w->wide, nr);
+    for (unsigned i = 0; i < nr; i += 4)
+        str_addf(s, "%s    *(float4 *)&%s[%u] = *(const float4 *)&%s[%s + %u];\n", in, w->part, i,
+            w->patch, at, i);
+    str_addf(s,
+        "%s    #pragma unroll\n%s    for (int %s = 0; %s < %u; %s++) {\n%s        int %s = %s + "
+        "%s;\n",
+        in, in, w->i, w->i, nr, w->i, in, x, w->tile, w->i);
+    product_rest(
+        c, s, &to_wide, arena_printf(w->arena, "%s[%s]", w->part, w->i), "                ");
+    str_addf(s, "%s    }\n%s    *(uint4 *)%s = *(const uint4 *)%s;\n%s    continue;\n%s}\n", in, in,
+        w->to, w->wide, in, in);
+}
+
 /* The sums of a warp, 16 rows, as the manual lays them out (9.7.15.5.1), to shared memory, where
- * the ring was; then each lane stores every 32nd of them. */
+ * the ring was; then the lanes store them side by side. */
 static void write_tail(struct wgmma_writer *w)
 {
     const struct substs none = {.nr = 0};
     const struct contraction *c = w->c;
     struct str *s = &w->out;
     const char *all = code_all_conds(c), *in = "        ";
-    const unsigned pitch = w->columns + 8;
+    const unsigned pitch = w->columns + 8, nr = outputs_of_lane(w);
     const struct wgmma_code code = code_of(w);
+    const char *at = arena_printf(
+        w->arena, "%s / %u * %u + %s %% %u", w->u, w->columns, pitch, w->u, w->columns);
     str_addf(s,
         "    asm volatile(\"bar.sync 1, %%0;\" :: \"r\"(2 * %s) : \"memory\");\n"
         "    const int %s = threadIdx.x %% 32;\n"
         "    float *%s = (float *)%s + (threadIdx.x / 32 - 4) * (16 * %u);\n",
         w->rows, w->lane, w->patch, w->tiles, pitch);
     wgmma_put_sums(&code, &(struct wgmma_patch){w->patch, w->lane, w->to, w->i, pitch});
-    str_addf(s, "    __syncwarp();\n    for (int %s = %s; %s < 16 * %u; %s += 32) {\n", w->u,
-        w->lane, w->u, w->columns, w->u);
+    str_addf(s, "    __syncwarp();\n    for (int %s = %u * %s; %s < 16 * %u; %s += %u) {\n", w->u,
+        nr, w->lane, w->u, w->columns, w->u, 32 * nr);
     str_addf(s,
-        "%sint %s = %s + (threadIdx.x / 32 - 4) * 16 + %s / %u;\n%sint %s = %s + %s %% %u;\n", in,
-        c->y->var->name, w->first_y, w->u, w->columns, in, c->x->var->name, w->first_x, w->u,
+        "%sint %s = %s + (threadIdx.x / 32 - 4) * 16 + %s / %u;\n%sconst int %s = %s + %s %% %u;\n",
+        in, c->y->var->name, w->first_y, w->u, w->columns, in, w->tile, w->first_x, w->u,
         w->columns);
-    str_addf(s, "%sif (%s) {\n", in, all ? all : "true");
-    product_rest(c, s, &none,
-        arena_printf(w->arena, "%s[%s / %u * %u + %s %% %u]", w->patch, w->u, w->columns, pitch,
-            w->u, w->columns),
-        "            ");
-    str_addf(s, "%s}\n    }\n}", in);
+    if (w->target)
+        write_wide_outputs(w, all, at);
+    str_addf(s,
+        "%s#pragma unroll 1\n%sfor (int %s = 0; %s < %u; %s++) {\n%s    int %s = %s + %s;\n"
+        "%s    if (%s) {\n",
+        in, in, w->i, w->i, nr, w->i, in, c->x->var->name, w->tile, w->i, in, all ? all : "true");
+    product_rest(
+        c, s, &none, arena_printf(w->arena, "%s[%s + %s]", w->patch, at, w->i), "                ");
+    str_addf(s, "%s    }\n%s}\n    }\n}", in, in);
 }
 
 /* --- the launch --- */
@@ -433,6 +507,7 @@ static bool write_kernel(
 {
     const struct contraction *c = w->c;
     choose_names(w);
+    w->target = lone_target(w);
     write_head(w);
     write_producer(w);
     write_loop(w);

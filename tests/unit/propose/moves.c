@@ -426,6 +426,7 @@ static void test_wgmma(void **state)
         step(b, ACTION_WGMMA, variant);
         has(b, "tensor_map(A, box(64, BM), swizzle(128))");
         has(b, "wgmma.mma_async.sync.aligned.m64n");
+        has(b, "*(uint4 *)to = *(const uint4 *)wide;"); /* not where N is odd, nor at the edge */
         lacks(b, "tune   T =");
     }
     step_to(b, "tune   CLUSTER = 1", "tune   CLUSTER = 2"); /* B comes in halves, to both */
@@ -437,6 +438,14 @@ static void test_wgmma(void **state)
         end(other);
         free(source);
     }
+    char *turned = replaced(wgmma_product, "C[row * N + col]", "C[col * M + row]");
+    b = bench_begin("test.cu", turned, false); /* neighbours along x lie apart */
+    b->at = apply(b, ACTION_WGMMA, 0);
+    assert_int_equal(b->at.verdict, VERDICT_OK);
+    has(b, "tensor_map(");
+    lacks(b, "uint4");
+    end(b);
+    free(turned);
     char *less = replaced(wgmma_product, "#pragma keet check  M = 7, N = 65, K = 8\n", "");
     char *one = replaced(less, "#pragma keet check  M = 130, N = 300, K = 200\n", "");
     b = bench_begin("test.cu", one, false); /* one size says nothing of others */
