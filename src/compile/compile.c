@@ -383,8 +383,7 @@ static void fill_sass(struct compilation *out, struct arena *arena)
             continue;
         sass_read(&cubin, kernel, arena, &out->sass[i]);
         facts->machine_insts = out->sass[i].all.nr;
-        facts->serial_products =
-            out->sass[i].nr_wgmma > 0 && out->sass[i].nr_wgmma_ends == out->sass[i].nr_wgmma;
+        facts->serial_products = sass_serial_products(&out->sass[i]);
         if (facts->registers == 0) {
             facts->registers = kernel->registers;
             facts->stack_bytes = kernel->frame_bytes;

@@ -48,10 +48,10 @@ void rt_forget_modules(int device);
 /* The PTX texts of a fat binary's wrapper, or of a wrapper of linked ones; heap, each with a NUL.
  * NULL: there are none, and *why says what is wrong. */
 char **rt_ptx_of(const void *wrapper, size_t *nr, const char **why);
-/* Tells the software driver how many registers ptxas gave to the kernels of a module, where the
- * fat binary has machine code beside its PTX. A wrapper that rt_ptx_of took. It unpacks the machine
+/* Tells the software driver what ptxas made of the kernels of a module, where the fat binary has
+ * machine code beside its PTX. A wrapper that rt_ptx_of took. It unpacks the machine
  * code: call it when a kernel of the module is first asked for. */
-void rt_tell_registers(const void *wrapper, CUmodule module);
+void rt_tell_facts(const void *wrapper, CUmodule module);
 
 /* --- rt_launch.c --- */
 

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
-#include "nv/cubin.h"
+#include "nv/sass_read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -152,9 +152,10 @@ static void each_binary(
 }
 
 /* Not in a header of CUDA: libkeet-cuda.so has it for such as know it. */
-void keet_software_driver_facts(CUfunction function, unsigned registers, unsigned spill_bytes);
+void keet_software_driver_facts(CUfunction function, unsigned registers, unsigned spill_bytes,
+    unsigned machine_insts, bool serial_products);
 
-static void tell_registers(const void *binary, void *context)
+static void tell_facts(const void *binary, void *context)
 {
     CUmodule module = context;
     const char *why;
@@ -166,18 +167,24 @@ static void tell_registers(const void *binary, void *context)
 
     if (bytes != NULL && cubin_read(bytes, nr_bytes, arena, &cubin, &why)) {
         for (unsigned i = 0; i < cubin.nr_kernels; i++) {
+            const struct cubin_kernel *kernel = &cubin.kernels[i];
+            struct sass_facts sass;
             CUfunction function;
-            if (cuModuleGetFunction(&function, module, cubin.kernels[i].name) == CUDA_SUCCESS)
-                keet_software_driver_facts(function, cubin.kernels[i].registers, 0);
+
+            if (cuModuleGetFunction(&function, module, kernel->name) != CUDA_SUCCESS)
+                continue;
+            sass_read(&cubin, kernel, arena, &sass);
+            keet_software_driver_facts(
+                function, kernel->registers, 0, sass.all.nr, sass_serial_products(&sass));
         }
     }
     arena_destroy(arena);
     free(bytes);
 }
 
-void rt_tell_registers(const void *wrapper, CUmodule module)
+void rt_tell_facts(const void *wrapper, CUmodule module)
 {
-    each_binary(wrapper, tell_registers, module);
+    each_binary(wrapper, tell_facts, module);
 }
 
 struct texts {

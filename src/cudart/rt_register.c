@@ -24,7 +24,7 @@ struct rt_binary {
     struct rt_binary *next;
     const void *wrapper;
     CUmodule modules[MOST_DEVICES];
-    bool told[MOST_DEVICES]; /* rt_tell_registers was called for the module */
+    bool told[MOST_DEVICES]; /* rt_tell_facts was called for the module */
     CUresult failed;
 };
 
@@ -120,7 +120,7 @@ static CUresult function_of(struct rt_name *name, int device, CUfunction *functi
             code = cuModuleGetFunction(
                 &name->functions[device], name->binary->modules[device], name->name);
         if (code == CUDA_SUCCESS && !name->binary->told[device]) { /* unpacks machine code */
-            rt_tell_registers(name->binary->wrapper, name->binary->modules[device]);
+            rt_tell_facts(name->binary->wrapper, name->binary->modules[device]);
             name->binary->told[device] = true;
         }
     }

@@ -209,7 +209,7 @@ static CUresult find_function(
     d->func_set_attribute(m->functions[i], CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
         CU_SHAREDMEM_CARVEOUT_DEFAULT); /* a hint: no harm if it is not taken */
     if (d->software_facts != NULL)
-        d->software_facts(m->functions[i], k->registers, k->spill_bytes);
+        d->software_facts(m->functions[i], k->registers, k->spill_bytes, 0, false);
     return code;
 }
 

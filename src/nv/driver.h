@@ -26,7 +26,8 @@ struct driver {
 #include "nv/driver_functions.def"
 #undef FUNCTION
     /* Tells the software driver facts that ptxas knows and PTX does not; NULL for other drivers. */
-    void (*software_facts)(CUfunction function, unsigned registers, unsigned spill_bytes);
+    void (*software_facts)(CUfunction function, unsigned registers, unsigned spill_bytes,
+        unsigned machine_insts, bool serial_products);
 };
 
 /* Opens $KEET_CUDA_DRIVER when that is set, else libcuda.so.1. The error names the fault and the

@@ -141,3 +141,8 @@ bool sass_read(const struct cubin *cubin, const struct cubin_kernel *kernel, str
     free(placed);
     return true;
 }
+
+bool sass_serial_products(const struct sass_facts *facts)
+{
+    return facts->nr_wgmma > 0 && facts->nr_wgmma_ends == facts->nr_wgmma;
+}

@@ -12,6 +12,10 @@
 bool sass_read(const struct cubin *cubin, const struct cubin_kernel *kernel, struct arena *arena,
     struct sass_facts *facts);
 
+/* Whether ptxas waits for each product of warpgroups before the next, as where a function is called
+ * between them (its warnings C7510, C7520). */
+bool sass_serial_products(const struct sass_facts *facts);
+
 /* The operation of an instruction (its first eight bytes), "LDG"; NULL: not known. */
 const char *sass_mnemonic(uint64_t low);
 

@@ -47,6 +47,8 @@ static struct emu_launch launch_of(const struct sw_op *op)
         .params_bytes = f->kernel.params_bytes,
         .registers = f->registers,
         .spill_bytes = f->spill_bytes,
+        .machine_insts = f->machine_insts,
+        .serial_products = f->serial_products,
         .step_limit = sw_step_limit(),
     };
 }

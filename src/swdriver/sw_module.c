@@ -241,11 +241,15 @@ CUresult CUDAAPI cuModuleGetGlobal(
     return sw_end(CUDA_ERROR_NOT_FOUND);
 }
 
-void keet_software_driver_facts(CUfunction function, unsigned registers, unsigned spill_bytes);
-void keet_software_driver_facts(CUfunction function, unsigned registers, unsigned spill_bytes)
+void keet_software_driver_facts(CUfunction function, unsigned registers, unsigned spill_bytes,
+    unsigned machine_insts, bool serial_products);
+void keet_software_driver_facts(CUfunction function, unsigned registers, unsigned spill_bytes,
+    unsigned machine_insts, bool serial_products)
 {
     function->registers = registers;
     function->spill_bytes = spill_bytes;
+    function->machine_insts = machine_insts;
+    function->serial_products = serial_products;
 }
 
 static CUresult attribute_of(CUfunction f, CUfunction_attribute which, int *value)

@@ -67,9 +67,11 @@ struct CUfunc_st {
     struct emu_kernel kernel;
     uint32_t max_dynamic_bytes;      /* opted in to */
     bool large_clusters;             /* opted in to: over 8 blocks */
-    unsigned registers, spill_bytes; /* told by keet_software_driver_facts; else 0 */
-    uint32_t block[3], smem_bytes;   /* sw_old_launch.c: of the next launch ... */
-    uint8_t *params;                 /* ... packed; NULL: none was set */
+    unsigned registers, spill_bytes; /* told by keet_software_driver_facts; else 0 ... */
+    unsigned machine_insts;
+    bool serial_products;          /* ... and false */
+    uint32_t block[3], smem_bytes; /* sw_old_launch.c: of the next launch ... */
+    uint8_t *params;               /* ... packed; NULL: none was set */
 };
 
 struct CUmod_st {

@@ -29,6 +29,16 @@ with tempfile.TemporaryDirectory() as folder:
     if done.stdout.strip() != by_ptxas or by_ptxas == "Used 32 registers":
         sys.exit("registers: not what ptxas says")
 
+    # So is whether ptxas waits for each product of warpgroups.
+    program = f"{folder}/serial"
+    said = subprocess.run([build.nvcc(), "-gencode", "arch=compute_90a,code=[sm_90a,compute_90a]", "-cudart", "shared",
+                           "-o", program, f"{build.HERE}/programs/serial.cu"],
+                          check=True, text=True, capture_output=True).stderr
+    done = build.run(program, driver)
+    print(f"serial: {done.stdout.strip()}", done.stderr.strip(), sep="\n")
+    if said.count("are serialized") != 1 or done.returncode != 0 or "PASS" not in done.stdout:
+        sys.exit("serial: not what ptxas says: " + said)
+
     # The runtime of CUDA 12, by its name and in its ways.
     older = f"{folder}/older"
     subprocess.run([build.nvcc(), "-arch=sm_90", "-c", "-o", f"{older}.o",
