@@ -438,14 +438,14 @@ static void test_wgmma(void **state)
         end(other);
         free(source);
     }
-    char *apart = replaced(wgmma_product, "C[row * N + col]", "C[col * M + row]");
-    b = bench_begin("test.cu", apart, false); /* neighbours along x lie apart */
+    char *more = replaced(wgmma_product, "C[row * N + col] =", "C[row * N + col] +=");
+    b = bench_begin("test.cu", more, false); /* what ends an output is not a store alone */
     b->at = apply(b, ACTION_WGMMA, 0);
     assert_int_equal(b->at.verdict, VERDICT_OK);
     has(b, "tensor_map(");
     lacks(b, "uint4");
     end(b);
-    free(apart);
+    free(more);
     char *less = replaced(wgmma_product, "#pragma keet check  M = 7, N = 65, K = 8\n", "");
     char *one = replaced(less, "#pragma keet check  M = 130, N = 300, K = 200\n", "");
     b = bench_begin("test.cu", one, false); /* one size says nothing of others */
