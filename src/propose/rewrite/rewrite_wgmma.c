@@ -345,19 +345,21 @@ static void write_loop(struct wgmma_writer *w)
     str_add(s, "    }\n");
 }
 
-/* The element to which the kernel ends an output, where that is all it does in the end, and
- * neighbours along x lie side by side; else NULL. */
+/* The element that the kernel stores an output in, where it stores nothing else, and neighbours
+ * along x lie side by side; else NULL. */
 static const struct node *lone_target(const struct wgmma_writer *w)
 {
     const struct contraction *c = w->c;
-    const struct node *stmt =
-        c->form.nr_work == c->loop_at + 2 ? c->form.work[c->loop_at + 1] : NULL;
+    const struct node *stmt = c->form.work[c->form.nr_work - 1];
     const char *fast = arena_printf(w->arena, "threadIdx.%c", axis_names[c->x->dim]);
     const struct node *base;
     struct affine index;
     int64_t step;
     unsigned uses = 0;
-    if (!stmt || stmt->kind != NODE_ASSIGN || strcmp(stmt->op, "=") != 0 ||
+    for (unsigned i = c->loop_at + 1; i + 1 < c->form.nr_work; i++)
+        if (c->form.work[i]->kind != NODE_DECLS)
+            return NULL;
+    if (stmt->kind != NODE_ASSIGN || strcmp(stmt->op, "=") != 0 ||
         stmt->child->kind != NODE_INDEX ||
         !affine_access(c->in->tree, c->form.function, stmt->child, &base, &index) ||
         affine_coefficient(&index, fast, &step) != COEFFICIENT_CONSTANT || step != 1 ||

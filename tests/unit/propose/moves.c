@@ -387,7 +387,8 @@ static const char wgmma_product[] =
     "        float sum = bias[col];\n"
     "        for (int k = 0; k < K; k++)\n"
     "            sum += __bfloat162float(A[row * K + k]) * __bfloat162float(B[col * K + k]);\n"
-    "        C[row * N + col] = 2.0f * sum;\n"
+    "        float twice = 2.0f * sum;\n"
+    "        C[row * N + col] = twice;\n"
     "    }\n"
     "}\n";
 
