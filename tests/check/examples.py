@@ -327,6 +327,34 @@ __global__ void f(const float *X, float *Y, int N)
     assert got[1]["verdict"] == "ok", got[1]
 
 
+def test_candidates_that_are_programs():
+    """What a user has are two versions of a program, each with its main; the blocks are other ones."""
+    text = """#include <cstdio>
+#include <vector>
+__global__ void scale(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i]MORE;
+}
+int main()
+{
+    const int n = 50000;
+    std::vector<float> host(n, 1.0f);
+    float *x, *y;
+    cudaMalloc(&x, n * sizeof(float));
+    cudaMalloc(&y, n * sizeof(float));
+    cudaMemcpy(x, host.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+    scale<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(x, y, n);
+    cudaDeviceSynchronize();
+}
+"""
+    original = text.replace("BLOCK", "128").replace("MORE", "")
+    document, _ = check(original, [original.replace("128", "256"), original.replace("* x[i]", "* x[i] + 1")])
+    got = document["candidates"]
+    assert [c["verdict"] for c in got] == ["ok", "wrong"], got
+    assert got[1]["line"] == 6, got[1]
+
+
 def test_a_thin_check_says_so():
     fixed = LONG.split("\n", 2)[2].replace("[N]", "[4096]").replace("A, C, N)", "A, C, 4096)").replace("ceil_div(N,64)", "64")
     kinds, said = verdicts(fixed, fixed)
