@@ -74,8 +74,6 @@ struct checker *checker_create(struct device *device, const struct task *task,
     k->timed_insts = options ? options->timed_insts : 0;
     k->caveat = "";
     k->sanitize = true;
-    shapes_choose(task, k->arena, &k->shapes, &k->nr_shapes);
-    k->costs = arena_array(k->arena, k->nr_shapes + 1, sizeof(*k->costs));
     if (!set_oracle(k, err) || (options && options->screen && !set_screen(k, options, err)) ||
         !original_keep_shapes(k, err) || !original_leave_out_clocks(k, err)) {
         checker_destroy(k);
@@ -597,9 +595,9 @@ static const char *note_text(const struct check_state *t)
     const char *text, *separator = ", ";
 
     if (k->nr_shapes < 2 || k->nr_shapes == k->nr_explicit)
-        str_add(&s, "A THIN CHECK, no sizes derived: ");
-    str_addf(&s, "%u runs at %u sizes (%u given, %u derived), %u input sets each", t->nr_runs,
-        k->nr_shapes, k->nr_explicit, k->nr_shapes - k->nr_explicit,
+        str_addf(&s, "A THIN CHECK, at %s: ", k->nr_shapes < 2 ? "one size" : "given sizes alone");
+    str_addf(&s, "%u runs at %u size%s (%u given, %u derived), %u input sets each", t->nr_runs,
+        k->nr_shapes, k->nr_shapes == 1 ? "" : "s", k->nr_explicit, k->nr_shapes - k->nr_explicit,
         k->nr_shapes == 1 ? nr_sets_of(k, 0) : k->nr_seeds);
     for (unsigned i = 0; i < k->nr_shapes; i++) {
         if (k->shapes[i].kind != SHAPE_LONG)

@@ -60,7 +60,7 @@ static bool choose(struct screen *s, const struct plan *oracle, const struct com
     struct device_result result;
     unsigned nr;
 
-    shapes_choose(s->task, s->arena, &all, &nr);
+    shapes_choose(s->task, 0, s->arena, &all, &nr);
     for (unsigned i = 0; i < nr && s->nr_shapes < MOST_SHAPES; i++) {
         if (all[i].kind == SHAPE_TIMED)
             continue;

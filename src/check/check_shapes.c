@@ -23,6 +23,15 @@ enum {
     LEAST_BASE = 16 /* a degenerate check line, N = 1, has no tails worth deriving */
 };
 
+/* What the functions below add to. */
+struct choice {
+    const struct task *task;
+    uint64_t held; /* a bit for each size that stays at its timed value */
+    struct arena *arena;
+    struct check_shape *shapes;
+    unsigned nr;
+};
+
 static const char *sizes_text(struct arena *arena, const struct env *sizes)
 {
     const char *text = "";
@@ -42,38 +51,42 @@ static bool same_sizes(const struct env *a, const struct env *b)
     return true;
 }
 
-static void add(const struct task *task, struct check_shape *shapes, unsigned *nr,
-    struct shape shape, enum shape_kind kind, struct arena *arena)
+static void add(struct choice *c, struct shape shape, enum shape_kind kind)
 {
-    if (!task_assumes(task, &shape.sizes))
+    if (!task_assumes(c->task, &shape.sizes))
         return;
-    for (unsigned i = 0; i < *nr; i++) {
+    for (unsigned i = 0; i < c->nr; i++) {
         if (kind != SHAPE_EXPLICIT && kind != SHAPE_TIMED && kind != SHAPE_RESORT &&
-            same_sizes(&shapes[i].shape.sizes, &shape.sizes))
+            same_sizes(&c->shapes[i].shape.sizes, &shape.sizes))
             return;
     }
-    shapes[(*nr)++] =
-        (struct check_shape){.shape = shape, .kind = kind, .text = sizes_text(arena, &shape.sizes)};
+    c->shapes[c->nr++] = (struct check_shape){
+        .shape = shape, .kind = kind, .text = sizes_text(c->arena, &shape.sizes)};
 }
 
 /* The files that the task names, and those in the folders of its cases. */
-static void add_files(
-    const struct task *task, struct check_shape *shapes, unsigned *nr, struct arena *arena)
+static void add_files(struct choice *c)
 {
-    add(task, shapes, nr, task->timed, SHAPE_TIMED, arena);
-    for (unsigned i = 0; i < task->nr_cases; i++) {
-        struct check_shape *shape = &shapes[*nr];
+    const struct task *task = c->task;
 
-        add(task, shapes, nr, task->timed, SHAPE_TIMED, arena);
+    add(c, task->timed, SHAPE_TIMED);
+    for (unsigned i = 0; i < task->nr_cases; i++) {
+        struct check_shape *shape = &c->shapes[c->nr];
+
+        add(c, task->timed, SHAPE_TIMED);
         shape->folder = task->cases[i];
         shape->text = arena_printf(
-            arena, "%s%scase %s", shape->text, *shape->text ? ", " : "", task->cases[i]);
+            c->arena, "%s%scase %s", shape->text, *shape->text ? ", " : "", task->cases[i]);
     }
 }
 
 /* A size with one value on every line is a constant of the task (a filter's radius): it stays. */
-static bool varies(const struct task *task, size_t which)
+static bool varies(const struct choice *c, size_t which)
 {
+    const struct task *task = c->task;
+
+    if (which < 64 && c->held >> which & 1)
+        return false;
     if (task->nr_checks == 0)
         return true;
     for (unsigned i = 0; i < task->nr_checks; i++) {
@@ -152,20 +165,19 @@ static int64_t to_multiple(const struct task *task, size_t which, int64_t value)
     return (value + divisor - 1) / divisor * divisor;
 }
 
-static void derive(const struct task *task, const struct shape *base, enum change change,
-    struct check_shape *shapes, unsigned *nr, struct arena *arena)
+static void derive(struct choice *c, const struct shape *base, enum change change)
 {
     struct binding *sizes;
-    const struct shape shape = copy_of(base, arena, &sizes);
+    const struct shape shape = copy_of(base, c->arena, &sizes);
 
     for (size_t i = 0; i < shape.sizes.nr; i++) {
-        if (varies(task, i))
-            sizes[i].value = to_multiple(task, i, changed(change, sizes[i].value, i));
+        if (varies(c, i))
+            sizes[i].value = to_multiple(c->task, i, changed(change, sizes[i].value, i));
         if (sizes[i].value < 1)
             sizes[i].value = 1;
     }
-    if (task_elems(task, &shape.sizes) <= DERIVED_MAX_ELEMS)
-        add(task, shapes, nr, shape, SHAPE_DERIVED, arena);
+    if (task_elems(c->task, &shape.sizes) <= DERIVED_MAX_ELEMS)
+        add(c, shape, SHAPE_DERIVED);
 }
 
 static bool array_uses(const struct task_array *array, const char *name)
@@ -209,13 +221,12 @@ static int64_t halved(int64_t value, unsigned times)
 
 /* Adds the timed sizes, all halved until there are at most most_elems elements. counts_stay: counts
  * are not halved. */
-static void scale(const struct task *task, int64_t (*halve)(int64_t value, unsigned times),
-    bool counts_stay, uint64_t most_elems, enum shape_kind kind, struct check_shape *shapes,
-    unsigned *nr, struct arena *arena)
+static void scale(struct choice *c, int64_t (*halve)(int64_t value, unsigned times),
+    bool counts_stay, uint64_t most_elems, enum shape_kind kind)
 {
-    const struct shape *base = &task->timed;
+    const struct shape *base = &c->task->timed;
     struct binding *sizes;
-    const struct shape shape = copy_of(base, arena, &sizes);
+    const struct shape shape = copy_of(base, c->arena, &sizes);
     bool smaller = true;
 
     for (unsigned times = 1; smaller; times++) {
@@ -223,13 +234,13 @@ static void scale(const struct task *task, int64_t (*halve)(int64_t value, unsig
         for (size_t i = 0; i < shape.sizes.nr; i++) {
             const int64_t value = base->sizes.bindings[i].value;
 
-            if (counts_stay && is_count(task, i))
+            if (counts_stay && is_count(c->task, i))
                 continue;
             sizes[i].value = halve(value, times);
             smaller |= halve(value, times + 1) < sizes[i].value;
         }
-        if (task_elems(task, &shape.sizes) <= most_elems) {
-            add(task, shapes, nr, shape, kind, arena);
+        if (task_elems(c->task, &shape.sizes) <= most_elems) {
+            add(c, shape, kind);
             return;
         }
     }
@@ -237,16 +248,15 @@ static void scale(const struct task *task, int64_t (*halve)(int64_t value, unsig
 
 /* Sets the first sizes (batches, channels) to 1, one after another. The later sizes stay, since
  * they may depend on each other (the width of an image and of the pooled image). */
-static void one_of_the_first(const struct task *task, uint64_t most_elems,
-    struct check_shape *shapes, unsigned *nr, struct arena *arena)
+static void one_of_the_first(struct choice *c, uint64_t most_elems)
 {
     struct binding *sizes;
-    const struct shape shape = copy_of(&task->timed, arena, &sizes);
+    const struct shape shape = copy_of(&c->task->timed, c->arena, &sizes);
 
     for (size_t i = 0; i + 1 < shape.sizes.nr; i++) {
         sizes[i].value = 1;
-        if (task_elems(task, &shape.sizes) <= most_elems) {
-            add(task, shapes, nr, shape, SHAPE_SHRUNK, arena);
+        if (task_elems(c->task, &shape.sizes) <= most_elems) {
+            add(c, shape, SHAPE_SHRUNK);
             return;
         }
     }
@@ -254,55 +264,53 @@ static void one_of_the_first(const struct task *task, uint64_t most_elems,
 
 /* Makes one size small and leaves the others, so that sizes that depend on each other stay (the
  * width of a head and the number of heads). */
-static void alone(const struct task *task, size_t which, int64_t few, struct check_shape *shapes,
-    unsigned *nr, struct arena *arena)
+static void alone(struct choice *c, size_t which, int64_t few)
 {
+    const struct task *task = c->task;
     struct binding *sizes;
-    const struct shape shape = copy_of(&task->timed, arena, &sizes);
+    const struct shape shape = copy_of(&task->timed, c->arena, &sizes);
     int64_t *value = &sizes[which].value;
 
     while (*value > few || (*value > 1 && task_elems(task, &shape.sizes) > ALONE_MAX_ELEMS))
         *value /= 2;
     if (*value < task->timed.sizes.bindings[which].value &&
         task_elems(task, &shape.sizes) <= ALONE_MAX_ELEMS)
-        add(task, shapes, nr, shape, SHAPE_LESS, arena);
+        add(c, shape, SHAPE_LESS);
 }
 
 /* Makes the counts (steps, generations) small and leaves the arrays as large as they are. */
-static void counts_few(const struct task *task, int64_t few, struct check_shape *shapes,
-    unsigned *nr, struct arena *arena)
+static void counts_few(struct choice *c, int64_t few)
 {
     struct binding *sizes;
-    const struct shape shape = copy_of(&task->timed, arena, &sizes);
+    const struct shape shape = copy_of(&c->task->timed, c->arena, &sizes);
     bool any = false;
 
     for (size_t i = 0; i < shape.sizes.nr; i++)
-        if (sizes[i].value > few && is_count(task, i)) {
+        if (sizes[i].value > few && is_count(c->task, i)) {
             sizes[i].value = few;
             any = true;
         }
-    if (any && task_elems(task, &shape.sizes) <= ALONE_MAX_ELEMS)
-        add(task, shapes, nr, shape, SHAPE_LESS, arena);
+    if (any && task_elems(c->task, &shape.sizes) <= ALONE_MAX_ELEMS)
+        add(c, shape, SHAPE_LESS);
 }
 
 /* Makes all sizes smaller, small ones too: the first shape with few enough elements, and some
  * smaller ones. */
-static void all_less(
-    const struct task *task, struct check_shape *shapes, unsigned *nr, struct arena *arena)
+static void all_less(struct choice *c)
 {
     for (unsigned times = 1, steps = 0; times < 32 && steps < LESS_STEPS;
          times += 1 + (steps > 0)) {
         struct binding *sizes;
-        const struct shape shape = copy_of(&task->timed, arena, &sizes);
+        const struct shape shape = copy_of(&c->task->timed, c->arena, &sizes);
 
         for (size_t i = 0; i < shape.sizes.nr; i++) {
             const int64_t value = sizes[i].value, less = value >> times;
 
             sizes[i].value = value < 8 ? value : less > 2 ? less : 2;
         }
-        if (task_elems(task, &shape.sizes) > LESS_MAX_ELEMS)
+        if (task_elems(c->task, &shape.sizes) > LESS_MAX_ELEMS)
             continue;
-        add(task, shapes, nr, shape, SHAPE_LESS, arena);
+        add(c, shape, SHAPE_LESS);
         steps++;
     }
 }
@@ -319,17 +327,18 @@ static int64_t smaller(const struct task *task, size_t which, int64_t value)
 /* One size at its timed value and the others as on the base line, and then smaller and smaller: a
  * loop that is cut short, an index that is too narrow or a grid that is capped shows where a size
  * is long, and only there. */
-static void long_one(const struct task *task, const struct shape *base, size_t which,
-    struct check_shape *shapes, unsigned *nr, struct arena *arena)
+static void long_one(struct choice *c, const struct shape *base, size_t which)
 {
+    const struct task *task = c->task;
     uint64_t most = LONG_MAX_ELEMS;
     struct binding *sizes;
-    struct shape shape = copy_of(base, arena, &sizes);
+    struct shape shape = copy_of(base, c->arena, &sizes);
     const size_t n = shape.sizes.nr;
     bool less = true;
 
     for (size_t i = 0; task->nr_checks == 0 && i < n; i++)
-        sizes[i].value = changed(CHANGE_SMALL, sizes[i].value, i);
+        if (varies(c, i))
+            sizes[i].value = changed(CHANGE_SMALL, sizes[i].value, i);
     sizes[which].value = task->timed.sizes.bindings[which].value;
     for (unsigned try = 0; try < LONG_TRIES && less; try++, most /= 16) {
         while (less && task_elems(task, &shape.sizes) > most) {
@@ -337,37 +346,36 @@ static void long_one(const struct task *task, const struct shape *base, size_t w
             for (size_t i = 0; i < n; i++) {
                 const int64_t value = sizes[i].value;
 
-                if (i != which && varies(task, i) && value > 1)
+                if (i != which && varies(c, i) && value > 1)
                     sizes[i].value = smaller(task, i, value);
                 less |= sizes[i].value < value;
             }
         }
         if (task_elems(task, &shape.sizes) <= 16 * (uint64_t)LONG_MAX_ELEMS) {
-            const unsigned before = *nr;
+            const unsigned before = c->nr;
 
-            add(task, shapes, nr, shape, SHAPE_LONG, arena);
-            if (*nr > before)
-                shapes[before].size = (unsigned)which;
-            shape = copy_of(&shape, arena, &sizes);
+            add(c, shape, SHAPE_LONG);
+            if (c->nr > before)
+                c->shapes[before].size = (unsigned)which;
+            shape = copy_of(&shape, c->arena, &sizes);
         }
     }
 }
 
 /* For each size that is larger where it is timed than anywhere else. */
-static void long_ones(const struct task *task, const struct shape *base, struct check_shape *shapes,
-    unsigned *nr, struct arena *arena)
+static void long_ones(struct choice *c, const struct shape *base)
 {
+    const struct env *timed = &c->task->timed.sizes;
     unsigned nr_long = 0;
 
-    for (size_t i = 0; i < task->timed.sizes.nr && nr_long < MAX_LONG; i++) {
-        const int64_t timed = task->timed.sizes.bindings[i].value;
-        bool longer = task->nr_checks == 0 || varies(task, i);
+    for (size_t i = 0; i < timed->nr && nr_long < MAX_LONG; i++) {
+        bool longer = varies(c, i);
 
-        for (unsigned s = 0; longer && s < *nr; s++)
-            longer = shapes[s].shape.sizes.bindings[i].value < timed;
-        if (!longer || timed < LEAST_BASE)
+        for (unsigned s = 0; longer && s < c->nr; s++)
+            longer = c->shapes[s].shape.sizes.bindings[i].value < timed->bindings[i].value;
+        if (!longer || timed->bindings[i].value < LEAST_BASE)
             continue;
-        long_one(task, base, i, shapes, nr, arena);
+        long_one(c, base, i);
         nr_long++;
     }
 }
@@ -388,12 +396,12 @@ bool shapes_use_files(const struct task *task)
     return shapes_read_files(task);
 }
 
-static int64_t largest_size(const struct task *task, const struct shape *shape)
+static int64_t largest_size(const struct choice *c, const struct shape *shape)
 {
     int64_t largest = 0;
 
     for (size_t i = 0; i < shape->sizes.nr; i++) {
-        if (varies(task, i) && shape->sizes.bindings[i].value > largest)
+        if (varies(c, i) && shape->sizes.bindings[i].value > largest)
             largest = shape->sizes.bindings[i].value;
     }
     return largest;
@@ -401,49 +409,49 @@ static int64_t largest_size(const struct task *task, const struct shape *shape)
 
 /* For kernels that run at no derived sizes, because they need multiples of their tile, or because
  * their sizes depend on each other. Cheap shapes, and shapes close to the timed one, come first. */
-static void made_smaller(
-    const struct task *task, struct check_shape *shapes, unsigned *nr, struct arena *arena)
+static void made_smaller(struct choice *c)
 {
     static const int64_t few[NR_ALONE] = {32, 1024, 2};
+    const struct task *task = c->task;
 
-    scale(task, halved_while_large, false, TIMED_MAX_ELEMS, SHAPE_SCALED, shapes, nr, arena);
-    scale(task, halved_while_large, false, 16 * TIMED_MAX_ELEMS, SHAPE_SCALED, shapes, nr, arena);
-    scale(task, halved, false, TIMED_MAX_ELEMS, SHAPE_SHRUNK, shapes, nr, arena);
-    scale(task, halved, false, 16 * TIMED_MAX_ELEMS, SHAPE_SHRUNK, shapes, nr, arena);
-    one_of_the_first(task, 16 * TIMED_MAX_ELEMS, shapes, nr, arena);
-    scale(task, halved_while_large, false, SHRUNK_MAX_ELEMS, SHAPE_SHRUNK, shapes, nr, arena);
-    scale(task, halved_while_large, true, TIMED_MAX_ELEMS, SHAPE_SHRUNK, shapes, nr, arena);
-    counts_few(task, few[0], shapes, nr, arena);
-    counts_few(task, 1, shapes, nr, arena);
+    scale(c, halved_while_large, false, TIMED_MAX_ELEMS, SHAPE_SCALED);
+    scale(c, halved_while_large, false, 16 * TIMED_MAX_ELEMS, SHAPE_SCALED);
+    scale(c, halved, false, TIMED_MAX_ELEMS, SHAPE_SHRUNK);
+    scale(c, halved, false, 16 * TIMED_MAX_ELEMS, SHAPE_SHRUNK);
+    one_of_the_first(c, 16 * TIMED_MAX_ELEMS);
+    scale(c, halved_while_large, false, SHRUNK_MAX_ELEMS, SHAPE_SHRUNK);
+    scale(c, halved_while_large, true, TIMED_MAX_ELEMS, SHAPE_SHRUNK);
+    counts_few(c, few[0]);
+    counts_few(c, 1);
     for (unsigned k = 0; k < NR_ALONE; k++)
         for (size_t i = 0; i < task->timed.sizes.nr && i < MAX_ALONE; i++)
-            alone(task, i, few[k], shapes, nr, arena);
-    all_less(task, shapes, nr, arena);
+            alone(c, i, few[k]);
+    all_less(c);
     if (task_bytes(task, &task->timed.sizes) <= RESORT_MAX_BYTES)
-        add(task, shapes, nr, task->timed, SHAPE_RESORT, arena);
+        add(c, task->timed, SHAPE_RESORT);
 }
 
-void shapes_choose(
-    const struct task *task, struct arena *arena, struct check_shape **shapes, unsigned *nr)
+void shapes_choose(const struct task *task, uint64_t held, struct arena *arena,
+    struct check_shape **shapes, unsigned *nr)
 {
+    struct choice c = {.task = task, .held = held, .arena = arena};
     const struct shape *base = &task->timed, *largest = NULL;
     uint64_t least = UINT64_MAX, most = 0, elems;
 
-    *nr = 0;
-    *shapes = arena_array(arena,
+    c.shapes = arena_array(arena,
         task->nr_checks + task->nr_cases + NR_OTHERS + NR_CHANGES + NR_ALONE * MAX_ALONE +
             LESS_STEPS + MAX_LONG * LONG_TRIES,
-        sizeof(**shapes));
+        sizeof(*c.shapes));
     for (unsigned i = 0; i < task->nr_checks; i++)
-        add(task, *shapes, nr, task->checks[i], SHAPE_EXPLICIT, arena);
+        add(&c, task->checks[i], SHAPE_EXPLICIT);
     if (shapes_use_files(task) &&
         (task->nr_cases ? task_bytes(task, &task->timed.sizes) <= RESORT_MAX_BYTES
                         : task_elems(task, &task->timed.sizes) <= TIMED_MAX_ELEMS))
-        add_files(task, *shapes, nr, arena);
+        add_files(&c);
     /* Tails of the cheapest check line that is not degenerate. */
     for (unsigned i = 0; i < task->nr_checks; i++) {
         elems = task_elems(task, &task->checks[i].sizes);
-        if (elems < least && largest_size(task, &task->checks[i]) >= LEAST_BASE) {
+        if (elems < least && largest_size(&c, &task->checks[i]) >= LEAST_BASE) {
             least = elems;
             base = &task->checks[i];
         }
@@ -453,15 +461,17 @@ void shapes_choose(
         }
     }
     if (task->nr_checks == 0)
-        derive(task, base, CHANGE_SMALL, *shapes, nr, arena);
+        derive(&c, base, CHANGE_SMALL);
     /* Cheap ones first; one more than the largest, so that no bound fits all given sizes. */
-    derive(task, base, CHANGE_PRIME, *shapes, nr, arena);
-    derive(task, base, CHANGE_MORE, *shapes, nr, arena);
+    derive(&c, base, CHANGE_PRIME);
+    derive(&c, base, CHANGE_MORE);
     if (largest)
-        derive(task, largest, CHANGE_MORE, *shapes, nr, arena);
-    derive(task, base, CHANGE_HALF, *shapes, nr, arena);
-    derive(task, base, CHANGE_LESS, *shapes, nr, arena);
-    long_ones(task, base, *shapes, nr, arena);
+        derive(&c, largest, CHANGE_MORE);
+    derive(&c, base, CHANGE_HALF);
+    derive(&c, base, CHANGE_LESS);
+    long_ones(&c, base);
     if (task->nr_checks == 0)
-        made_smaller(task, *shapes, nr, arena);
+        made_smaller(&c);
+    *shapes = c.shapes;
+    *nr = c.nr;
 }

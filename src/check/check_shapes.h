@@ -28,9 +28,10 @@ struct check_shape {
 };
 
 /* All shapes worth trying: explicit ones first, then derived ones in order of preference; none
- * twice. The caller must find out whether the original runs at a derived shape. Arena memory. */
-void shapes_choose(
-    const struct task *task, struct arena *arena, struct check_shape **shapes, unsigned *nr);
+ * twice. held: a bit for each size that stays at its timed value. The caller must find out whether
+ * the original runs at a derived shape. Arena memory. */
+void shapes_choose(const struct task *task, uint64_t held, struct arena *arena,
+    struct check_shape **shapes, unsigned *nr);
 
 /* Some array has file("x.npy") or `expect`. Where the arrays are large, shapes_choose nevertheless
  * gives no SHAPE_TIMED. */

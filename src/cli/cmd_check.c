@@ -39,6 +39,22 @@ static bool list_paths(const struct options *o, struct arena *arena, struct grad
     return *nr > 0 || err_set(err, "no candidates: name files behind the original, or --list FILE");
 }
 
+/* A candidate may be a program, as the original may: its kernels and launches are read from it. */
+static bool read_programs(const struct options *o, struct arena *arena, struct grade *grades,
+    unsigned nr, struct err *err)
+{
+    for (unsigned i = 0; i < nr; i++) {
+        struct options one = *o;
+        size_t bytes;
+
+        one.kernel_path = grades[i].path;
+        one.verbosity = -1;
+        if (!load_source(&grades[i].source, &bytes, arena, &one, err))
+            return false;
+    }
+    return true;
+}
+
 static void print_json(struct str *out, const struct options *o, const struct grade *grades,
     unsigned nr, unsigned nr_right)
 {
@@ -97,7 +113,7 @@ bool cmd_check(const struct options *o, int *status, struct err *err)
     ok = list_paths(o, arena, &grades, &nr, err);
     if (ok && nr > 1 && !o->nr_threads) /* the processes have a core each */
         bench_options.device.nr_threads = 1;
-    ok = ok && load_task(&task, arena, o, err);
+    ok = ok && load_task(&task, arena, o, err) && read_programs(o, arena, grades, nr, err);
     command_ends_neatly();
     ok = ok && (bench = workbench_open(&bench_options, err)) != NULL &&
          grade_all(bench, &task, o->seed, 0, grades, nr, arena, err);

@@ -65,7 +65,8 @@ const struct command command_table[NR_VERBS] = {
         .text =
             "Checks kernels from anywhere as the search checks its variants, over all cores, and "
             "compares each at the timed sizes. A candidate is a kernel file with the "
-            "original's contract, or without contract lines. Each gets a verdict, the reason "
+            "original's contract, or without contract lines, or a program with the same "
+            "arrays. Each gets a verdict, the reason "
             "with its place, and what was compared. Ends with status 0 only when all are "
             "right, else with 3.",
         .example = "keet-opt check kernels/matmul.cu matmul.keet.cu",

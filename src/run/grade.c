@@ -43,9 +43,10 @@ struct grading {
 static bool read_candidate(struct grading *g, unsigned i, uint64_t seed, struct err *err)
 {
     struct candidate *c = &g->candidates[i];
+    const char *given = g->grades[i].source;
     struct task *named;
-    char *text;
-    size_t bytes;
+    char *text = NULL;
+    size_t bytes = given ? strlen(given) : 0;
     struct err why;
 
     candidate_init(c, arena_create(), NULL);
@@ -55,9 +56,9 @@ static bool read_candidate(struct grading *g, unsigned i, uint64_t seed, struct 
     c->task = named;
     c->node = 1 + i;
     c->seed = seed; /* the same inputs for all, so that the original runs on them once */
-    if (!file_read(g->grades[i].path, TASK_MAX_BYTES, &text, &bytes, err))
+    if (!given && !file_read(g->grades[i].path, TASK_MAX_BYTES, &text, &bytes, err))
         return false;
-    c->source = arena_strndup(c->arena, text, bytes);
+    c->source = arena_strndup(c->arena, given ? given : text, bytes);
     c->source_bytes = bytes;
     free(text);
     if (!plan_parse(&c->plan, g->task, c->arena, c->source, bytes, &c->verdict, &why))
@@ -172,6 +173,7 @@ static void take_grades(FILE *file, struct grading *g, struct arena *arena)
            take_text(file, arena, &grade.text) && take_text(file, arena, &grade.compared) &&
            take_text(file, arena, &grade.worst_array) && i < g->nr) {
         grade.path = g->grades[i].path;
+        grade.source = g->grades[i].source;
         g->grades[i] = grade;
     }
 }

@@ -9,6 +9,7 @@
 /* All texts in the arena of grade_all. */
 struct grade {
     const char *path;
+    const char *source; /* the kernel file; NULL: read from `path` */
     enum verdict verdict;
     const char *text; /* the reason with its place; NULL where right */
     unsigned line;

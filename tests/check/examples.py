@@ -327,11 +327,67 @@ __global__ void f(const float *X, float *Y, int N)
     assert got[1]["verdict"] == "ok", got[1]
 
 
+def test_candidates_that_are_programs():
+    """What a user has are two versions of a program, each with its main; the blocks are other ones."""
+    text = """#include <cstdio>
+#include <vector>
+__global__ void scale(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i]MORE;
+}
+int main()
+{
+    const int n = 50000;
+    std::vector<float> host(n, 1.0f);
+    float *x, *y;
+    cudaMalloc(&x, n * sizeof(float));
+    cudaMalloc(&y, n * sizeof(float));
+    cudaMemcpy(x, host.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+    scale<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(x, y, n);
+    cudaDeviceSynchronize();
+}
+"""
+    original = text.replace("BLOCK", "128").replace("MORE", "")
+    document, _ = check(original, [original.replace("128", "256"), original.replace("* x[i]", "* x[i] + 1")])
+    got = document["candidates"]
+    assert [c["verdict"] for c in got] == ["ok", "wrong"], got
+    assert got[1]["line"] == 6, got[1]
+
+
 def test_a_thin_check_says_so():
     fixed = LONG.split("\n", 2)[2].replace("[N]", "[4096]").replace("A, C, N)", "A, C, 4096)").replace("ceil_div(N,64)", "64")
     kinds, said = verdicts(fixed, fixed)
-    assert kinds == ["ok"] and said[0].startswith("A THIN CHECK"), said
+    assert kinds == ["ok"] and said[0].startswith("A THIN CHECK, at one size"), said
     assert not verdicts(LONG, LONG)[1][0].startswith("A THIN CHECK")
+
+
+def test_sizes_that_the_kernel_repeats():
+    """C and K are numbers in the kernel, too; nothing in the contract says so. Other sizes are still tried."""
+    text = """#pragma keet size   C = 24, K = 12, H = 128, W = 96
+#pragma keet in     X : f32[C][H][W]
+#pragma keet in     F : f32[K]
+#pragma keet out    Y : f32[C][H][W]
+#pragma keet launch f<<<dim3(ceil_div(W,32), H), 32>>>(X, F, Y, H, W)
+#define C 24
+template <int K> __device__ float filtered(const float *x, const float *f, int w, int W)
+{
+    float s = 0;
+    for (int k = 0; k < K; k++) s += w + k < W ? f[k] * x[k] : 0;
+    return s;
+}
+__global__ void f(const float *X, const float *F, float *Y, int H, int W)
+{
+    int w = blockIdx.x * 32 + threadIdx.x, h = blockIdx.y;
+    if (GUARD)
+        for (int c = 0; c < C; c++) Y[(c * H + h) * W + w] = filtered<12>(X + (c * H + h) * W + w, F, w, W);
+}
+"""
+    right, faulty = text.replace("GUARD", "w < W"), text.replace("GUARD", "w < (W & ~15)")
+    document, _ = check(right, [right, faulty])
+    got = document["candidates"]
+    assert got[0]["verdict"] == "ok" and "C = 24, K = 12 everywhere" in got[0]["compared"], got[0]
+    assert got[1]["verdict"] == "wrong", got[1]
 
 
 def test_expect_is_held_whatever_it_costs():

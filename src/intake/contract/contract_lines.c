@@ -51,7 +51,10 @@ static void size_lines(struct contract_builder *b)
             continue;
         b->in->sizes[b->in->nr_sizes++] = (struct intake_size){s->name, s->value};
         str_addf(&text, "%s%s = %lld", text.len ? ", " : "", s->name, (long long)s->value);
-        str_addf(&from, "%s%s", from.len ? "; " : "", contract_shown(b, s->line));
+        const char *shown = contract_shown(b, s->line);
+
+        if (!from.len || !strstr(str_text(&from), shown))
+            str_addf(&from, "%s%s", from.len ? "; " : "", shown);
     }
     if (text.len)
         contract_add_line(b, (struct intake_line){.kind = INTAKE_SIZE,

@@ -621,7 +621,7 @@ static void test_shapes(void **state)
     unsigned nr;
     bool less = false, more = false;
 
-    shapes_choose(&b->task, b->arena, &shapes, &nr);
+    shapes_choose(&b->task, 0, b->arena, &shapes, &nr);
     assert_true(nr >= 4);
     assert_int_equal(shapes[0].kind, SHAPE_EXPLICIT);
     assert_string_equal(shapes[0].text, "M = 33, N = 7");
@@ -642,7 +642,7 @@ static unsigned shapes_of(struct bench *b, const char *text, struct check_shape 
     unsigned nr;
 
     assert_true(task_parse(&b->task, b->arena, "k.cu", text, strlen(text), &err));
-    shapes_choose(&b->task, b->arena, shapes, &nr);
+    shapes_choose(&b->task, 0, b->arena, shapes, &nr);
     return nr;
 }
 
