@@ -2,6 +2,7 @@
 #include "cli/capture_tasks.h"
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "cli/load_task.h"
 #include "intake/intake.h"
 
@@ -50,6 +51,58 @@ static bool read_text(struct intake *in, struct arena *arena, const struct optio
     return ok;
 }
 
+/* Gives each number that the text lacks: what the capture says, or where task is NULL one to read
+ * the text with. False: the capture does not say it. */
+static bool put_numbers(struct intake *in, struct arena *arena, const struct task *task,
+    const struct capture_launch *launch, unsigned each, const char **why)
+{
+    static const char assumed[] = "assumed: "; /* these are known */
+    const struct intake text = *in;
+
+    in->lines = arena_array(arena, text.nr_lines + 1, sizeof(*in->lines));
+    memcpy(in->lines, text.lines, text.nr_lines * sizeof(*in->lines));
+    for (unsigned i = 0; i < text.nr_lines; i++) {
+        const struct intake_line *line = &text.lines[i];
+        const char *number = task == NULL    ? arena_printf(arena, "%u", each * (i + 1))
+                             : line->missing ? capture_number(arena, task, launch, line->name)
+                                             : NULL;
+
+        if (!line->missing)
+            continue;
+        if (!intake_lacks_number(line) || number == NULL) {
+            *why = arena_printf(arena, "the text lacks %s", intake_pragma(arena, line));
+            return false;
+        }
+        intake_assume(in, arena, line->name, number, "the number is the capture's");
+    }
+    for (unsigned i = 0; i < in->nr_lines; i++)
+        if (in->lines[i].assumed && str_starts(in->lines[i].from, assumed))
+            in->lines[i].from += strlen(assumed);
+    intake_compose(in, arena);
+    return true;
+}
+
+/* Puts what the capture knows in place of what the text lacks, if that is only numbers. */
+static bool complete(struct intake *in, struct arena *arena, const char *path,
+    const struct capture_launch *launch, const char **why)
+{
+    static const unsigned stand_ins[] = {512, 16, 1}; /* extents must fit, and grids be positive */
+    struct intake trial;
+    struct task task;
+    struct err err;
+    bool ok = false;
+
+    for (unsigned i = 0; in->nr_missing > 0 && !ok && i < ARRAY_SIZE(stand_ins); i++) {
+        trial = *in;
+        if (!put_numbers(&trial, arena, NULL, launch, stand_ins[i], why))
+            return false;
+        ok = task_parse(&task, arena, path, trial.text, strlen(trial.text), &err);
+        if (!ok)
+            *why = arena_strdup(arena, err.text);
+    }
+    return in->nr_missing == 0 || (ok && put_numbers(in, arena, &task, launch, 0, why));
+}
+
 /* The launch of the text that is the captured one. False: *why says what is in the way. */
 static bool find_launch(struct intake *in, struct task *task, struct arena *arena,
     const struct options *o, const char *path, const char *const *argv,
@@ -64,13 +117,8 @@ static bool find_launch(struct intake *in, struct task *task, struct arena *aren
 
         if (!read_text(in, arena, o, path, argv, launch->name, nr > 1 ? only : 0, &err))
             continue;
-        if (in->nr_missing > 0) {
-            for (unsigned i = 0; i < in->nr_lines; i++)
-                if (in->lines[i].missing)
-                    *why = arena_printf(
-                        arena, "the text lacks %s", intake_pragma(arena, &in->lines[i]));
+        if (!complete(in, arena, path, launch, why))
             continue;
-        }
         if (!task_parse(task, arena, path, in->text, strlen(in->text), &err)) {
             *why = arena_strdup(arena, err.text);
             continue;

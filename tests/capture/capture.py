@@ -139,4 +139,16 @@ with tempfile.TemporaryDirectory() as folder:
     done = subprocess.run([keet, "run", "kept-all/keep_Line.cu", "--device", "emu", "--sanitize", "memory"], text=True,
                           capture_output=True)
     check(done.returncode == 0, done.stdout, done.stderr)
+
+    # What the text lacks is numbers alone: the capture has them, and names and sizes stay.
+    lacking = build.build(folder, ["lacking", "lacking_main"])
+    made = json.loads(capture("--json", "-o", "lacking-all", f"{build.HERE}/programs/lacking.cu", "--", lacking).stdout)
+    check(made["launches"][0]["from_text"], made["launches"][0]["why"])
+    text = open("lacking-all/shift_all.cu").read()
+    for line in ("size +rows = 30", "size +columns = 41", r"scalar factor : f32 = -1\.5",
+                 r"in +d_x : f32\[rows\*columns\] = file", r"launch shift_all<<<.*factor, \{0 : i32, \(-4\) : i32, w_scale\}"):
+        check(re.search("pragma keet " + line, text), line, text)
+    done = subprocess.run([keet, "check", "lacking-all/shift_all.cu", "lacking-all/shift_all.cu", "--device", "emu"], text=True,
+                          capture_output=True)
+    check(done.returncode == 0 and "ok" in done.stdout, done.stdout, done.stderr)
 print("captured")
