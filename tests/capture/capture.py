@@ -90,6 +90,7 @@ with tempfile.TemporaryDirectory() as folder:
     said = capture("--", f"{folder}/static", ok=False)
     check('NVCC_APPEND_FLAGS="-cudart shared"' in said.stderr, said.stderr)
     check("no program" in capture("--", "./nothing", ok=False).stderr)
+    check("-cudart shared" in capture("--", "/bin/true", ok=False).stderr, "what has no kernel of its own")
 
     found = json.loads(capture("--json", source, *arguments).stdout)
     check(found["status"] == 0 and not found["dry"], found)
