@@ -247,6 +247,11 @@ const struct capture_memory *capture_memory_of(
     return NULL;
 }
 
+static const char *real_text(struct arena *arena, enum elem elem, const void *data)
+{
+    return arena_printf(arena, elem_bytes(elem) == 8 ? "%.17g" : "%.9g", elem_get(elem, data, 0));
+}
+
 /* The number behind a name among arguments of which the first begins `data`; bytes is as much as
  * there is. */
 static const char *number_among(struct arena *arena, const struct task *task,
@@ -270,7 +275,7 @@ static const char *number_among(struct arena *arena, const struct task *task,
         if (integer && strcmp(expr_text(arg->value), name) == 0)
             return arena_printf(arena, "%" PRId64, elem_get_int(elem, data + at, 0));
         if (real && strcmp(arg->name, name) == 0)
-            return arena_printf(arena, "%.17g", elem_get(elem, data + at, 0));
+            return real_text(arena, elem, data + at);
         at += each;
     }
     return NULL;
@@ -316,6 +321,8 @@ const char *capture_number(
         alone.elem = p->bytes == 8 ? ELEM_I64 : ELEM_I32;
         if (capture_elem(p->type, &alone.elem) && elem_bytes(alone.elem) != p->bytes)
             continue;
+        if (arg->kind == ARG_SCALAR && strcmp(arg->name, name) == 0 && elem_is_float(alone.elem))
+            return real_text(arena, alone.elem, p->data); /* of the captured type */
         number =
             arg->kind == ARG_STRUCT
                 ? number_among(arena, task, arg->fields, arg->nr_fields, p->data, p->bytes, name)
@@ -329,6 +336,18 @@ const char *capture_number(
     for (unsigned i = 0; number == NULL && i < task->nr_arrays; i++)
         number = number_of_extent(arena, task, l, &task->arrays[i], name);
     return number;
+}
+
+bool capture_type_of(
+    const struct task *task, const struct capture_launch *l, const char *name, enum elem *elem)
+{
+    const struct launch *launch = &task->plan.launches[0];
+
+    for (unsigned i = 0; i < launch->nr_args && i < l->nr_params; i++)
+        if ((launch->args[i].kind == ARG_ARRAY || launch->args[i].kind == ARG_SCALAR) &&
+            strcmp(launch->args[i].name, name) == 0)
+            return capture_elem(l->params[i].type, elem);
+    return false;
 }
 
 static const char *three(struct arena *arena, const uint32_t *x)
@@ -380,6 +399,10 @@ static const char *arg_differs(struct arena *arena, const struct task *task, con
     struct err err;
     int64_t value;
 
+    for (unsigned s = 0; arg->kind == ARG_SCALAR && s < task->nr_scalars; s++)
+        if (strcmp(task->scalars[s].name, arg->name) == 0 &&
+            elem_bytes(task->scalars[s].elem) != p->bytes)
+            return arena_printf(arena, "%s is of %u bytes by the capture", arg->name, p->bytes);
     if (arg->kind != ARG_INTEGER || p->bytes > 8 ||
         (capture_elem(p->type, &elem) && elem_bytes(elem) != p->bytes))
         return NULL;

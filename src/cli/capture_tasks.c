@@ -103,31 +103,88 @@ static bool complete(struct intake *in, struct arena *arena, const char *path,
     return in->nr_missing == 0 || (ok && put_numbers(in, arena, &task, launch, 0, why));
 }
 
-/* The launch of the text that is the captured one. False: *why says what is in the way. */
+/* "(anonymous namespace)::sim::step<float>" -> "step" */
+static const char *bare(struct arena *arena, const char *kernel)
+{
+    static const char nameless[] = "(anonymous namespace)::";
+    const char *last = kernel, *name;
+
+    for (const char *at; (at = strstr(last, nameless)) != NULL && at < last + strcspn(last, "<");)
+        last = at + strlen(nameless);
+    name = arena_strndup(arena, last, strcspn(last, "<("));
+    for (const char *colons; (colons = strstr(name, "::")) != NULL;)
+        name = colons + 2;
+    return name;
+}
+
+static bool read_task(
+    struct intake *in, struct task *task, struct arena *arena, const char *path, const char **why)
+{
+    struct err err;
+    const bool ok = task_parse(task, arena, path, in->text, strlen(in->text), &err);
+
+    if (!ok)
+        *why = arena_strdup(arena, err.text);
+    return ok;
+}
+
+/* Turns the launch of a template into that of other template arguments: arrays and scalars get the
+ * types that the capture has, scalars its numbers. */
+static void make_instance(struct intake *in, struct arena *arena, const struct task *task,
+    const struct capture_launch *launch)
+{
+    for (unsigned i = 0; i < in->nr_lines; i++) {
+        struct intake_line *line = &in->lines[i];
+        const char *number =
+            line->kind == INTAKE_SCALAR ? capture_number(arena, task, launch, line->name) : NULL;
+        enum elem elem;
+
+        if (number != NULL)
+            line->contents = number;
+        if (line->kind == INTAKE_LAUNCH) {
+            line->name = launch->name;
+            line->from =
+                arena_printf(arena, "%s; the template arguments are the capture's", line->from);
+        } else if (line->kind == INTAKE_SCALAR || line->kind == INTAKE_ARRAY) {
+            if (capture_type_of(task, launch, line->name, &elem) && line->text[0] != '{')
+                line->text = arena_printf(
+                    arena, "%s%s", elem_name(elem), line->text + strcspn(line->text, "["));
+        }
+    }
+    intake_compose(in, arena);
+}
+
+/* The launch of the text that is the captured one; else one of the same template, with the
+ * captured launch's types. False: *why says what is in the way. */
 static bool find_launch(struct intake *in, struct task *task, struct arena *arena,
     const struct options *o, const char *path, const char *const *argv,
     const struct capture_launch *launch, const char **why)
 {
     const unsigned nr = in->nr_launches;
+    unsigned alike = 0;
     struct err err;
 
     *why = "the text says no launch of it";
-    for (unsigned only = 1; only <= nr; only++) {
-        const char *differs;
+    for (unsigned only = 1; only <= nr + (alike > 0); only++) {
+        const bool instance = only > nr;
+        const unsigned one = instance ? alike : only;
+        const char *differs, *kernel;
 
-        if (!read_text(in, arena, o, path, argv, launch->name, nr > 1 ? only : 0, &err))
+        if (!read_text(in, arena, o, path, argv, launch->name, nr > 1 ? one : 0, &err) ||
+            !complete(in, arena, path, launch, why) || !read_task(in, task, arena, path, why))
             continue;
-        if (!complete(in, arena, path, launch, why))
+        if (instance)
+            make_instance(in, arena, task, launch);
+        if (instance && !read_task(in, task, arena, path, why))
             continue;
-        if (!task_parse(task, arena, path, in->text, strlen(in->text), &err)) {
-            *why = arena_strdup(arena, err.text);
-            continue;
-        }
+        kernel = task->plan.launches[0].kernel;
         differs = capture_disagrees(arena, task, launch);
         if (differs == NULL)
             return true;
-        if (strcmp(task->plan.launches[0].kernel, launch->name) == 0)
+        if (strcmp(kernel, launch->name) == 0)
             *why = differs;
+        else if (alike == 0 && strcmp(bare(arena, kernel), bare(arena, launch->name)) == 0)
+            alike = only;
     }
     return false;
 }
@@ -174,20 +231,6 @@ static bool alone(struct str *text, struct arena *arena, const struct capture *c
         (unsigned long long)launch->order, why != NULL ? "The text does not say it: " : "",
         why != NULL ? why : "");
     return capture_contract(text, arena, launch, c->folder, err);
-}
-
-/* "(anonymous namespace)::sim::step<float>" -> "step" */
-static const char *bare(struct arena *arena, const char *kernel)
-{
-    static const char nameless[] = "(anonymous namespace)::";
-    const char *last = kernel, *name;
-
-    for (const char *at; (at = strstr(last, nameless)) != NULL && at < last + strcspn(last, "<");)
-        last = at + strlen(nameless);
-    name = arena_strndup(arena, last, strcspn(last, "<("));
-    for (const char *colons; (colons = strstr(name, "::")) != NULL;)
-        name = colons + 2;
-    return name;
 }
 
 /* Does a text name a kernel, or have macros that could? */
