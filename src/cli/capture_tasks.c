@@ -128,6 +128,16 @@ static bool read_task(
     return ok;
 }
 
+/* The text's launch is of this kernel, be it with other template arguments. */
+static bool launches(const struct intake *in, struct arena *arena, const char *kernel)
+{
+    for (unsigned i = 0; i < in->nr_lines; i++)
+        if (in->lines[i].kind == INTAKE_LAUNCH && in->lines[i].name != NULL &&
+            strcmp(bare(arena, in->lines[i].name), bare(arena, kernel)) == 0)
+            return true;
+    return false;
+}
+
 /* Turns the launch of a template into that of other template arguments: arrays and scalars get the
  * types that the capture has, scalars its numbers. */
 static void make_instance(struct intake *in, struct arena *arena, const struct task *task,
@@ -171,7 +181,8 @@ static bool find_launch(struct intake *in, struct task *task, struct arena *aren
         const char *differs, *kernel;
 
         if (!read_text(in, arena, o, path, argv, launch->name, nr > 1 ? one : 0, &err) ||
-            !complete(in, arena, path, launch, why) || !read_task(in, task, arena, path, why))
+            !launches(in, arena, launch->name) || !complete(in, arena, path, launch, why) ||
+            !read_task(in, task, arena, path, why))
             continue;
         if (instance)
             make_instance(in, arena, task, launch);
@@ -183,7 +194,7 @@ static bool find_launch(struct intake *in, struct task *task, struct arena *aren
             return true;
         if (strcmp(kernel, launch->name) == 0)
             *why = differs;
-        else if (alike == 0 && strcmp(bare(arena, kernel), bare(arena, launch->name)) == 0)
+        else if (alike == 0)
             alike = only;
     }
     return false;
