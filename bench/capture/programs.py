@@ -136,7 +136,7 @@ def main():
     parser.add_argument("--pattern", default="*-cuda")
     parser.add_argument("--line")
     parser.add_argument("names", nargs="*")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     keet, folder, out = (os.path.abspath(p) for p in (given.keet, given.folder, given.out))
     os.makedirs(out, exist_ok=True)
     todo = [(name, arguments if equals else None) for name, equals, arguments in (n.partition("=") for n in given.names)]
