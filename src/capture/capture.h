@@ -132,6 +132,16 @@ bool capture_is_const(const char *type);
 bool capture_contract(struct str *lines, struct arena *arena, const struct capture_launch *launch,
     const char *beside, struct err *err);
 
+/* The number that a size or a scalar of the task had in the captured launch, as text. The task was
+ * read with some other number for it. NULL: no argument, grid, block or extent has it. */
+const char *capture_number(struct arena *arena, const struct task *task,
+    const struct capture_launch *launch, const char *name);
+
+/* The type that an array's elements or a scalar of the task had in the captured launch. False: the
+ * captured kernel's parameter does not say it. */
+bool capture_type_of(const struct task *task, const struct capture_launch *launch, const char *name,
+    enum elem *elem);
+
 /* Does a task with one launch, as it was inferred from text, describe the captured launch? NULL:
  * yes. Else what differs, for people. Where it does, the data goes to `folder`, as a case of the
  * task. */

@@ -3,6 +3,7 @@
 #include "capture/capture.h"
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "core/npy.h"
 
 #include <inttypes.h>
@@ -246,6 +247,109 @@ const struct capture_memory *capture_memory_of(
     return NULL;
 }
 
+static const char *real_text(struct arena *arena, enum elem elem, const void *data)
+{
+    return arena_printf(arena, elem_bytes(elem) == 8 ? "%.17g" : "%.9g", elem_get(elem, data, 0));
+}
+
+/* The number behind a name among arguments of which the first begins `data`; bytes is as much as
+ * there is. */
+static const char *number_among(struct arena *arena, const struct task *task,
+    const struct launch_arg *arg, unsigned nr, const uint8_t *data, unsigned bytes,
+    const char *name)
+{
+    unsigned at = 0;
+
+    for (unsigned i = 0; i < nr; i++, arg++) {
+        const bool integer = arg->kind == ARG_INTEGER, real = arg->kind == ARG_SCALAR;
+        enum elem elem = integer ? arg->elem : ELEM_I64;
+
+        for (unsigned s = 0; real && s < task->nr_scalars; s++)
+            if (strcmp(task->scalars[s].name, arg->name) == 0)
+                elem = task->scalars[s].elem;
+        const unsigned each = elem_bytes(elem);
+
+        at = (unsigned)round_up(at, each);
+        if (at + each > bytes)
+            return NULL;
+        if (integer && strcmp(expr_text(arg->value), name) == 0)
+            return arena_printf(arena, "%" PRId64, elem_get_int(elem, data + at, 0));
+        if (real && strcmp(arg->name, name) == 0)
+            return real_text(arena, elem, data + at);
+        at += each;
+    }
+    return NULL;
+}
+
+/* The number of an extent, where the array's bytes grow with it in steps of one length. */
+static const char *number_of_extent(struct arena *arena, const struct task *task,
+    const struct capture_launch *l, const struct task_array *array, const char *name)
+{
+    const struct capture_memory *m = capture_memory_of(task, l, array->name);
+    const struct env *sizes = &task->timed.sizes;
+    struct binding *bindings = arena_array(arena, sizes->nr + 1, sizeof(*bindings));
+    const struct env env = {bindings, sizes->nr};
+    uint64_t nr, bytes[2];
+    struct err err;
+
+    memcpy(bindings, sizes->bindings, sizes->nr * sizeof(*bindings));
+    for (unsigned k = 0; k < 2; k++) {
+        for (size_t i = 0; i < sizes->nr; i++)
+            if (strcmp(bindings[i].name, name) == 0)
+                bindings[i].value = 1 + (int64_t)k;
+        if (m == NULL || !array_elems(array, &env, &nr, &err))
+            return NULL;
+        bytes[k] = array_bytes(array, nr);
+    }
+    if (bytes[1] <= bytes[0] || m->bytes < bytes[0] ||
+        (m->bytes - bytes[0]) % (bytes[1] - bytes[0]))
+        return NULL;
+    return arena_printf(arena, "%" PRIu64, 1 + (m->bytes - bytes[0]) / (bytes[1] - bytes[0]));
+}
+
+const char *capture_number(
+    struct arena *arena, const struct task *task, const struct capture_launch *l, const char *name)
+{
+    const struct launch *launch = &task->plan.launches[0];
+    const char *number = NULL;
+
+    for (unsigned i = 0; number == NULL && i < launch->nr_args && i < l->nr_params; i++) {
+        const struct launch_arg *arg = &launch->args[i];
+        const struct capture_param *p = &l->params[i];
+        struct launch_arg alone = *arg;
+
+        alone.elem = p->bytes == 8 ? ELEM_I64 : ELEM_I32;
+        if (capture_elem(p->type, &alone.elem) && elem_bytes(alone.elem) != p->bytes)
+            continue;
+        if (arg->kind == ARG_SCALAR && strcmp(arg->name, name) == 0 && elem_is_float(alone.elem))
+            return real_text(arena, alone.elem, p->data); /* of the captured type */
+        number =
+            arg->kind == ARG_STRUCT
+                ? number_among(arena, task, arg->fields, arg->nr_fields, p->data, p->bytes, name)
+                : number_among(arena, task, &alone, 1, p->data, p->bytes, name);
+    }
+    for (unsigned d = 0; number == NULL && d < 3; d++)
+        if (strcmp(expr_text(launch->grid[d]), name) == 0)
+            number = arena_printf(arena, "%u", l->grid[d]);
+        else if (strcmp(expr_text(launch->block[d]), name) == 0)
+            number = arena_printf(arena, "%u", l->block[d]);
+    for (unsigned i = 0; number == NULL && i < task->nr_arrays; i++)
+        number = number_of_extent(arena, task, l, &task->arrays[i], name);
+    return number;
+}
+
+bool capture_type_of(
+    const struct task *task, const struct capture_launch *l, const char *name, enum elem *elem)
+{
+    const struct launch *launch = &task->plan.launches[0];
+
+    for (unsigned i = 0; i < launch->nr_args && i < l->nr_params; i++)
+        if ((launch->args[i].kind == ARG_ARRAY || launch->args[i].kind == ARG_SCALAR) &&
+            strcmp(launch->args[i].name, name) == 0)
+            return capture_elem(l->params[i].type, elem);
+    return false;
+}
+
 static const char *three(struct arena *arena, const uint32_t *x)
 {
     return arena_printf(arena, "(%u, %u, %u)", x[0], x[1], x[2]);
@@ -295,6 +399,10 @@ static const char *arg_differs(struct arena *arena, const struct task *task, con
     struct err err;
     int64_t value;
 
+    for (unsigned s = 0; arg->kind == ARG_SCALAR && s < task->nr_scalars; s++)
+        if (strcmp(task->scalars[s].name, arg->name) == 0 &&
+            elem_bytes(task->scalars[s].elem) != p->bytes)
+            return arena_printf(arena, "%s is of %u bytes by the capture", arg->name, p->bytes);
     if (arg->kind != ARG_INTEGER || p->bytes > 8 ||
         (capture_elem(p->type, &elem) && elem_bytes(elem) != p->bytes))
         return NULL;

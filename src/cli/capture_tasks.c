@@ -2,6 +2,7 @@
 #include "cli/capture_tasks.h"
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "cli/load_task.h"
 #include "intake/intake.h"
 
@@ -50,36 +51,151 @@ static bool read_text(struct intake *in, struct arena *arena, const struct optio
     return ok;
 }
 
-/* The launch of the text that is the captured one. False: *why says what is in the way. */
+/* Gives each number that the text lacks: what the capture says, or where task is NULL one to read
+ * the text with. False: the capture does not say it. */
+static bool put_numbers(struct intake *in, struct arena *arena, const struct task *task,
+    const struct capture_launch *launch, unsigned each, const char **why)
+{
+    static const char assumed[] = "assumed: "; /* these are known */
+    const struct intake text = *in;
+
+    in->lines = arena_array(arena, text.nr_lines + 1, sizeof(*in->lines));
+    memcpy(in->lines, text.lines, text.nr_lines * sizeof(*in->lines));
+    for (unsigned i = 0; i < text.nr_lines; i++) {
+        const struct intake_line *line = &text.lines[i];
+        const char *number = task == NULL    ? arena_printf(arena, "%u", each * (i + 1))
+                             : line->missing ? capture_number(arena, task, launch, line->name)
+                                             : NULL;
+
+        if (!line->missing)
+            continue;
+        if (!intake_lacks_number(line) || number == NULL) {
+            *why = arena_printf(arena, "the text lacks %s", intake_pragma(arena, line));
+            return false;
+        }
+        intake_assume(in, arena, line->name, number, "the number is the capture's");
+    }
+    for (unsigned i = 0; i < in->nr_lines; i++)
+        if (in->lines[i].assumed && str_starts(in->lines[i].from, assumed))
+            in->lines[i].from += strlen(assumed);
+    intake_compose(in, arena);
+    return true;
+}
+
+/* Puts what the capture knows in place of what the text lacks, if that is only numbers. */
+static bool complete(struct intake *in, struct arena *arena, const char *path,
+    const struct capture_launch *launch, const char **why)
+{
+    static const unsigned stand_ins[] = {512, 16, 1}; /* extents must fit, and grids be positive */
+    struct intake trial;
+    struct task task;
+    struct err err;
+    bool ok = false;
+
+    for (unsigned i = 0; in->nr_missing > 0 && !ok && i < ARRAY_SIZE(stand_ins); i++) {
+        trial = *in;
+        if (!put_numbers(&trial, arena, NULL, launch, stand_ins[i], why))
+            return false;
+        ok = task_parse(&task, arena, path, trial.text, strlen(trial.text), &err);
+        if (!ok)
+            *why = arena_strdup(arena, err.text);
+    }
+    return in->nr_missing == 0 || (ok && put_numbers(in, arena, &task, launch, 0, why));
+}
+
+/* "(anonymous namespace)::sim::step<float>" -> "step" */
+static const char *bare(struct arena *arena, const char *kernel)
+{
+    static const char nameless[] = "(anonymous namespace)::";
+    const char *last = kernel, *name;
+
+    for (const char *at; (at = strstr(last, nameless)) != NULL && at < last + strcspn(last, "<");)
+        last = at + strlen(nameless);
+    name = arena_strndup(arena, last, strcspn(last, "<("));
+    for (const char *colons; (colons = strstr(name, "::")) != NULL;)
+        name = colons + 2;
+    return name;
+}
+
+static bool read_task(
+    struct intake *in, struct task *task, struct arena *arena, const char *path, const char **why)
+{
+    struct err err;
+    const bool ok = task_parse(task, arena, path, in->text, strlen(in->text), &err);
+
+    if (!ok)
+        *why = arena_strdup(arena, err.text);
+    return ok;
+}
+
+/* The text's launch is of this kernel, be it with other template arguments. */
+static bool launches(const struct intake *in, struct arena *arena, const char *kernel)
+{
+    for (unsigned i = 0; i < in->nr_lines; i++)
+        if (in->lines[i].kind == INTAKE_LAUNCH && in->lines[i].name != NULL &&
+            strcmp(bare(arena, in->lines[i].name), bare(arena, kernel)) == 0)
+            return true;
+    return false;
+}
+
+/* Turns the launch of a template into that of other template arguments: arrays and scalars get the
+ * types that the capture has, scalars its numbers. */
+static void make_instance(struct intake *in, struct arena *arena, const struct task *task,
+    const struct capture_launch *launch)
+{
+    for (unsigned i = 0; i < in->nr_lines; i++) {
+        struct intake_line *line = &in->lines[i];
+        const char *number =
+            line->kind == INTAKE_SCALAR ? capture_number(arena, task, launch, line->name) : NULL;
+        enum elem elem;
+
+        if (number != NULL)
+            line->contents = number;
+        if (line->kind == INTAKE_LAUNCH) {
+            line->name = launch->name;
+            line->from =
+                arena_printf(arena, "%s; the template arguments are the capture's", line->from);
+        } else if (line->kind == INTAKE_SCALAR || line->kind == INTAKE_ARRAY) {
+            if (capture_type_of(task, launch, line->name, &elem) && line->text[0] != '{')
+                line->text = arena_printf(
+                    arena, "%s%s", elem_name(elem), line->text + strcspn(line->text, "["));
+        }
+    }
+    intake_compose(in, arena);
+}
+
+/* The launch of the text that is the captured one; else one of the same template, with the
+ * captured launch's types. False: *why says what is in the way. */
 static bool find_launch(struct intake *in, struct task *task, struct arena *arena,
     const struct options *o, const char *path, const char *const *argv,
     const struct capture_launch *launch, const char **why)
 {
     const unsigned nr = in->nr_launches;
+    unsigned alike = 0;
     struct err err;
 
     *why = "the text says no launch of it";
-    for (unsigned only = 1; only <= nr; only++) {
-        const char *differs;
+    for (unsigned only = 1; only <= nr + (alike > 0); only++) {
+        const bool instance = only > nr;
+        const unsigned one = instance ? alike : only;
+        const char *differs, *kernel;
 
-        if (!read_text(in, arena, o, path, argv, launch->name, nr > 1 ? only : 0, &err))
+        if (!read_text(in, arena, o, path, argv, launch->name, nr > 1 ? one : 0, &err) ||
+            !launches(in, arena, launch->name) || !complete(in, arena, path, launch, why) ||
+            !read_task(in, task, arena, path, why))
             continue;
-        if (in->nr_missing > 0) {
-            for (unsigned i = 0; i < in->nr_lines; i++)
-                if (in->lines[i].missing)
-                    *why = arena_printf(
-                        arena, "the text lacks %s", intake_pragma(arena, &in->lines[i]));
+        if (instance)
+            make_instance(in, arena, task, launch);
+        if (instance && !read_task(in, task, arena, path, why))
             continue;
-        }
-        if (!task_parse(task, arena, path, in->text, strlen(in->text), &err)) {
-            *why = arena_strdup(arena, err.text);
-            continue;
-        }
+        kernel = task->plan.launches[0].kernel;
         differs = capture_disagrees(arena, task, launch);
         if (differs == NULL)
             return true;
-        if (strcmp(task->plan.launches[0].kernel, launch->name) == 0)
+        if (strcmp(kernel, launch->name) == 0)
             *why = differs;
+        else if (alike == 0)
+            alike = only;
     }
     return false;
 }
@@ -126,20 +242,6 @@ static bool alone(struct str *text, struct arena *arena, const struct capture *c
         (unsigned long long)launch->order, why != NULL ? "The text does not say it: " : "",
         why != NULL ? why : "");
     return capture_contract(text, arena, launch, c->folder, err);
-}
-
-/* "(anonymous namespace)::sim::step<float>" -> "step" */
-static const char *bare(struct arena *arena, const char *kernel)
-{
-    static const char nameless[] = "(anonymous namespace)::";
-    const char *last = kernel, *name;
-
-    for (const char *at; (at = strstr(last, nameless)) != NULL && at < last + strcspn(last, "<");)
-        last = at + strlen(nameless);
-    name = arena_strndup(arena, last, strcspn(last, "<("));
-    for (const char *colons; (colons = strstr(name, "::")) != NULL;)
-        name = colons + 2;
-    return name;
 }
 
 /* Does a text name a kernel, or have macros that could? */

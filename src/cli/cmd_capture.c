@@ -199,7 +199,8 @@ static void show_param(
     } else if (p->type != NULL && strchr(p->type, '*') != NULL && p->nr_pointers == 0) {
         fputs(elem_get_int(ELEM_I64, p->data, 0) == 0 ? "null" : "an address of nothing", stdout);
     } else {
-        printf("%u bytes with %u addresses", p->bytes, p->nr_pointers);
+        printf(
+            p->nr_pointers ? "%u bytes with %u addresses" : "%u bytes", p->bytes, p->nr_pointers);
     }
 }
 
@@ -330,7 +331,11 @@ bool cmd_capture(const struct options *o, int *status, struct err *err)
               capture_read(&k.all, k.arena, k.folder, err);
 
     if (ok && k.all.nr_kernels == 0)
-        ok = err_set(err, "%s launched no kernel: %s", k.argv[0], how_it_ended(&k));
+        ok = err_set(err, "%s launched no kernel: %s%s", k.argv[0], how_it_ended(&k),
+            k.cupti != NULL || k.end.stopped
+                ? ""
+                : "; where a library that it loads has the kernels, build that with nvcc -cudart "
+                  "shared, too");
     ok = ok && capture_save(&k.all, k.arena, err);
     if (ok) {
         make_tasks(&k);

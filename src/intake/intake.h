@@ -108,9 +108,9 @@ const char *intake_pragma(struct arena *arena, const struct intake_line *line);
 /* The line is missing, and nothing of it but a number. */
 bool intake_lacks_number(const struct intake_line *line);
 
-/* Gives a missing number a value: a number, or an expression over the other sizes. In all lines the
- * value takes the place of the name. The lines show `why` as their reason. The caller calls
- * intake_compose afterwards. */
+/* Gives a missing number a value: a number, or an expression over the other sizes. A number that no
+ * size can be (0, -1) and an expression take the place of the name in all lines. The lines show
+ * `why` as their reason. The caller calls intake_compose afterwards. */
 void intake_assume(
     struct intake *in, struct arena *arena, const char *name, const char *value, const char *why);
 

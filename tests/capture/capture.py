@@ -90,6 +90,7 @@ with tempfile.TemporaryDirectory() as folder:
     said = capture("--", f"{folder}/static", ok=False)
     check('NVCC_APPEND_FLAGS="-cudart shared"' in said.stderr, said.stderr)
     check("no program" in capture("--", "./nothing", ok=False).stderr)
+    check("-cudart shared" in capture("--", "/bin/true", ok=False).stderr, "what has no kernel of its own")
 
     found = json.loads(capture("--json", source, *arguments).stdout)
     check(found["status"] == 0 and not found["dry"], found)
@@ -139,4 +140,22 @@ with tempfile.TemporaryDirectory() as folder:
     done = subprocess.run([keet, "run", "kept-all/keep_Line.cu", "--device", "emu", "--sanitize", "memory"], text=True,
                           capture_output=True)
     check(done.returncode == 0, done.stdout, done.stderr)
+
+    # What the text lacks is numbers alone: the capture has them, and names and sizes stay.
+    lacking = build.build(folder, ["lacking", "lacking_main"])
+    made = json.loads(capture("--json", "-o", "lacking-all", f"{build.HERE}/programs/lacking_main.cu", "--", lacking).stdout)
+    check(all(launch["from_text"] for launch in made["launches"]), [launch["why"] for launch in made["launches"]])
+    text = open("lacking-all/shift_all.cu").read()
+    for line in ("size +rows = 30", "size +columns = 41", r"scalar factor : f32 = -1\.5",
+                 r"in +d_x : f32\[rows\*columns\] = file", r"launch shift_all<<<.*factor, \{0 : i32, \(-4\) : i32, w_scale\}"):
+        check(re.search("pragma keet " + line, text), line, text)
+    # The text has one launch of a template; a launch with other arguments has their types.
+    for stem, elem, step in (("float", "f32", r"0\.5"), ("double", "f64", r"0\.25")):
+        text = open(f"lacking-all/add_step_{stem}.cu").read()
+        for line in ("size +n = 777", f"inout +d_t : {elem}", f"scalar step : {elem} = {step}",
+                     f"launch add_step<{stem}><<<.n.63./64, 64>>>"):
+            check(re.search("pragma keet " + line, text), line, text)
+    for stem in ("shift_all", "add_step_float", "add_step_double"):
+        done = subprocess.run([keet, "check", *2 * [f"lacking-all/{stem}.cu"], "--device", "emu"], text=True, capture_output=True)
+        check(done.returncode == 0 and "ok" in done.stdout, done.stdout, done.stderr)
 print("captured")

@@ -68,8 +68,8 @@ ONCE_SMOOTH = (ROWS, "__device__ unsigned launches;\n" + HEAD + FAST_SMOOTH.repl
     unsigned before = atomicAdd(&launches, threadIdx.x == 0);
     if (__syncthreads_or(threadIdx.x == 0 && before >= gridDim.x))
         return;"""))
-# The text of its file alone does not say how scale_each comes to its launch: its task is of the capture alone,
-# and only a winner with the same launch can be written back.
+# Neither the text of its file nor a capture says what half_block() is: the task of scale_each is of the capture
+# alone, and only a winner with the same launch can be written back.
 SCALE = """
 __global__ void scale_each(float *field, int rows, int columns, float factor)
 {

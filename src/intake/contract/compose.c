@@ -47,8 +47,8 @@ void intake_compose(struct intake *in, struct arena *arena)
     in->text = str_move(&out, arena);
 }
 
-/* Puts the value in place of the name: in parentheses where something stands beside it. False: the
- * text has no such name. */
+/* Puts the value in place of the name: in parentheses where it is no plain number and something
+ * stands beside it. False: the text has no such name. */
 static bool put_value(struct arena *arena, const char **text, const char *name, const char *value)
 {
     const char *bare = arena_printf(arena, "[%s]", name), *old = *text;
@@ -58,16 +58,19 @@ static bool put_value(struct arena *arena, const char **text, const char *name, 
         return false;
     if (at)
         *text = arena_printf(arena, "%.*s[%s]%s", (int)(at - old), old, value, at + strlen(bare));
-    *text = spelling_with_text(arena, *text, name, arena_printf(arena, "(%s)", value));
+    *text = spelling_with_text(arena, *text, name,
+        value[strspn(value, "0123456789")] ? arena_printf(arena, "(%s)", value) : value);
     return strcmp(*text, old) != 0;
 }
 
 void intake_assume(
     struct intake *in, struct arena *arena, const char *name, const char *value, const char *why)
 {
-    const bool number = value[strspn(value, "-.0123456789")] == 0;
+    bool number = value[strspn(value, "0123456789")] == 0 && strcmp(value, "0") != 0;
     unsigned nr = 0;
 
+    for (unsigned i = 0; i < in->nr_lines; i++) /* a size is at least 1, a scalar any number */
+        number |= in->lines[i].kind == INTAKE_SCALAR && strcmp(in->lines[i].name, name) == 0;
     for (unsigned i = 0; i < in->nr_lines; i++) {
         struct intake_line l = in->lines[i];
 

@@ -1,2 +1,3 @@
 #pragma once
+int half_block();
 void scale(float *field, int rows, int columns, float factor);

@@ -1,4 +1,5 @@
 #include "output.h"
+#include "scale.h"
 
 #include <cstdio>
 
@@ -8,4 +9,9 @@ void write_field(const char *path, const float *field, int n)
     for (int i = 0; i < n; i++)
         fprintf(file, "%.6f\n", field[i]);
     fclose(file);
+}
+
+int half_block()
+{
+    return 128;
 }

@@ -10,5 +10,7 @@ __global__ void scale_each(float *field, int rows, int columns, float factor)
 
 void scale(float *field, int rows, int columns, float factor)
 {
-    scale_each<<<(rows * columns + 255) / 256, 256>>>(field, rows, columns, factor);
+    const int half = half_block();
+
+    scale_each<<<(rows * columns + 2 * half - 1) / (2 * half), 2 * half>>>(field, rows, columns, factor);
 }
