@@ -351,8 +351,7 @@ static inline __attribute__((always_inline)) void multiply_tame_by(const struct 
     const double sign = g->negate_a != g->negate_b ? -1 : 1;
     const unsigned n = g->n;
     double x[ROWS * 32], y[32 * 8];
-    int64_t ex[ROWS * 32], ey[32 * 8];
-    int32_t most_of_row[ROWS];
+    int32_t ex[ROWS * 32], ey[32 * 8], most_of_row[ROWS];
     for (unsigned i = 0; i < ROWS; i++) {
         most_of_row[i] = SUMS_ZERO;
         for (unsigned p = 0; p < depth; p++) {
@@ -363,12 +362,13 @@ static inline __attribute__((always_inline)) void multiply_tame_by(const struct 
         }
     }
     for (unsigned j = 0; j < n; j += 8) {
-        int64_t most = SUMS_ZERO;
-        for (unsigned p = 0; p < depth; p++)
-            sums_widen(b + (size_t)p * n + j, eb + (size_t)p * n + j, 8, y + 8 * (size_t)p,
-                ey + 8 * (size_t)p);
-        for (unsigned p = 0; p < 8 * depth; p++)
+        int32_t most = SUMS_ZERO;
+        for (unsigned p = 0; p < 8 * depth; p++) {
+            const size_t from = (size_t)(p / 8) * n + j + p % 8;
+            y[p] = (double)b[from];
+            ey[p] = eb[from];
             most = ey[p] > most ? ey[p] : most;
+        }
         for (unsigned i = 0; i < ROWS; i++) {
             double *z = d + (size_t)i * n + j;
             if (fraction == SUMS_FRACTION && (most == SUMS_ZERO || most_of_row[i] == SUMS_ZERO))

@@ -144,13 +144,18 @@ static inline __attribute__((always_inline)) void mma_tame_by(const struct tenso
 {
     const unsigned m = t->m, n = t->n, k = t->k;
     double wide_a[32 * 16], wide_b[32 * 32];
-    int64_t wide_ea[32 * 16], wide_eb[32 * 32];
-    sums_widen(a, ea, m * k, wide_a, wide_ea);
-    sums_widen(b, eb, k * n, wide_b, wide_eb);
+    for (unsigned i = 0; i < m * k; i++)
+        wide_a[i] = (double)a[i];
+    for (unsigned i = 0; i < k * n; i++)
+        wide_b[i] = (double)b[i];
     for (unsigned i = 0; i < m; i++) {
+        if (sums_range(ea + i * k, k).most == SUMS_ZERO) { /* a row past the edge of a matrix */
+            sums_of_nothing(n, d + (size_t)i * n);
+            continue;
+        }
         for (unsigned p = 0; p < k; p += step)
-            sums_cut_tame(n, step, wide_a + i * k + p, wide_ea + i * k + p, wide_b + (size_t)p * n,
-                wide_eb + (size_t)p * n, SUMS_FRACTION, t->d.type == PTX_F32, d + (size_t)i * n);
+            sums_cut_tame(n, step, wide_a + i * k + p, ea + i * k + p, wide_b + (size_t)p * n,
+                eb + (size_t)p * n, SUMS_FRACTION, t->d.type == PTX_F32, d + (size_t)i * n);
     }
 }
 
@@ -161,6 +166,8 @@ static void mma_tame(const struct tensor *t, const float *a, const int32_t *ea, 
         mma_tame_by(t, 4, a, ea, b, eb, d);
     else if (t->step == 8)
         mma_tame_by(t, 8, a, ea, b, eb, d);
+    else if (t->step == 16)
+        mma_tame_by(t, 16, a, ea, b, eb, d);
     else
         mma_tame_by(t, t->step, a, ea, b, eb, d);
 }

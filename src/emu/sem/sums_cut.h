@@ -166,54 +166,65 @@ static inline bool sums_are_tame(struct sums_range a, struct sums_range b, struc
     return a.least + b.least > LEAST && c.least > LEAST && a.most + b.most < MOST && c.most < MOST;
 }
 
-/* Factors of tame sums, in the form in which their products are made. */
-static inline void sums_widen(
-    const float *v, const int32_t *e, unsigned nr, double *wide, int64_t *wide_e)
+/* Columns whose products are made at once, as many as the processor's vectors hold: compilers take
+ * wider ones apart. */
+#ifdef __AVX512F__
+enum { SUMS_COLUMNS = 8 };
+#else
+enum { SUMS_COLUMNS = 4 };
+#endif
+typedef double sums_reals __attribute__((vector_size(8 * SUMS_COLUMNS)));
+typedef int64_t sums_bits __attribute__((vector_size(8 * SUMS_COLUMNS)));
+typedef int32_t sums_ints __attribute__((vector_size(4 * SUMS_COLUMNS)));
+
+/* v * scale towards zero; of what fits 32 bits. */
+static inline sums_reals sums_whole(sums_reals scale, const double *v)
 {
-    IVDEP for (unsigned i = 0; i < nr; i++)
-    {
-        wide[i] = (double)v[i];
-        wide_e[i] = e[i];
-    }
+    sums_reals at;
+    memcpy(&at, v, sizeof(at));
+    return __builtin_convertvector(__builtin_convertvector(at * scale, sums_ints), sums_reals);
 }
 
-static inline void sums_max(sums_s64 *v, const sums_s64 *other)
+/* The largest exponents of eight columns: of the addends and the products. That of zeros counts as
+ * -128, which is below that of all else: a factor times the scale is then finite. */
+static inline sums_s32 sums_top(
+    unsigned n, unsigned k, const int32_t *ex, const int32_t *ey, const double *z)
 {
+    sums_s32 top, e;
     for (unsigned j = 0; j < 8; j++)
-        (*v)[j] = (*other)[j] > (*v)[j] ? (*other)[j] : (*v)[j];
+        top[j] = (int32_t)(lanes_bits64(z[j]) >> 52 & 0x7ff) - 1023;
+    top = SUMS_PICK(top < -128, -128 - (sums_s32){0}, top);
+    for (unsigned p = 0; p < k; p++) {
+        memcpy(&e, ey + (size_t)p * n, sizeof(e));
+        e += ex[p];
+        top = SUMS_PICK(e > top, e, top);
+    }
+    return top;
 }
 
-/* sums_cut of tame sums. What is added is a multiple of 2^(e - 25), so that any order is exact. The
- * largest exponent of zeros counts as -128, which is below that of all else: a factor times the
- * scale is then finite. */
+/* sums_cut of tame sums, of factors in doubles, an even number of them. What is added is a multiple
+ * of 2^(e - 25), so that any order is exact. */
 static inline __attribute__((always_inline)) void sums_cut_tame(unsigned n, unsigned k,
-    const double *x, const int64_t *ex, const double *y, const int64_t *ey, int fraction,
+    const double *x, const int32_t *ex, const double *y, const int32_t *ey, int fraction,
     bool to_f32, double *z)
 {
     for (unsigned j = 0; j < n; j += 8) {
-        sums_s64 bits, top = -128 - (sums_s64){0}, e;
-        memcpy(&bits, z + j, sizeof(bits));
-        e = SUMS_PICK((bits << 1) == 0, top, (bits >> 52 & 0x7ff) - 1023);
-        sums_max(&top, &e);
-        for (unsigned p = 0; p < k; p++) {
-            memcpy(&e, ey + (size_t)p * n + j, sizeof(e));
-            e += ex[p];
-            sums_max(&top, &e);
+        const sums_s32 top = sums_top(n, k, ex, ey + j, z + j);
+        for (unsigned c = j; c < j + 8; c += SUMS_COLUMNS) {
+            sums_ints narrow;
+            memcpy(&narrow, (const int32_t *)&top + (c - j), sizeof(narrow));
+            const sums_bits wide = __builtin_convertvector(narrow, sums_bits);
+            const sums_reals scale = (sums_reals)((fraction + 1023 - wide) << 52);
+            sums_reals sum = sums_whole(scale, z + c), odd = {0};
+            for (unsigned p = 0; p < k; p += 2) {
+                sum += sums_whole(x[p] * scale, y + (size_t)p * n + c);
+                odd += sums_whole(x[p + 1] * scale, y + (size_t)(p + 1) * n + c);
+            }
+            sum = (sum + odd) * (sums_reals)((wide + 1023 - fraction) << 52);
+            if (to_f32)
+                sum = (sums_reals)((sums_bits)sum & sums_kept(fraction));
+            memcpy(z + c, &sum, sizeof(sum));
         }
-        const sums_f64 scale = (sums_f64)((fraction + 1023 - top) << 52);
-        sums_f64 sum[2] = {(sums_f64)bits * scale};
-        sums_trunc(&sum[0]);
-        for (unsigned p = 0; p < k; p++) {
-            sums_f64 product;
-            memcpy(&product, y + (size_t)p * n + j, sizeof(product));
-            product *= x[p] * scale;
-            sums_trunc(&product);
-            sum[p % 2] += product;
-        }
-        sum[0] = (sum[0] + sum[1]) * (sums_f64)((top + 1023 - fraction) << 52);
-        if (to_f32)
-            sum[0] = (sums_f64)((sums_s64)sum[0] & sums_kept(fraction));
-        memcpy(z + j, &sum[0], sizeof(sum[0]));
     }
 }
 
