@@ -75,7 +75,7 @@ struct checker *checker_create(struct device *device, const struct task *task,
     k->caveat = "";
     k->sanitize = true;
     if (!set_oracle(k, err) || (options && options->screen && !set_screen(k, options, err)) ||
-        !original_keep_shapes(k, err) || !original_leave_out_clocks(k, err)) {
+        !tied_keep_shapes(k, err) || !original_leave_out_clocks(k, err)) {
         checker_destroy(k);
         return NULL;
     }

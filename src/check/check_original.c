@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_DERIVED = 2, CACHE_MAX_BYTES = 64 << 20 };
+enum { CACHE_MAX_BYTES = 64 << 20 };
 
 /* Limits on the original's warp instructions while sizes are tried; past its limit, a size is too
  * costly. Sizes that we chose get little, since the check needs none of them. The file's own sizes
@@ -396,7 +396,7 @@ static bool try_shape(
 
 /* Cached references carry shape numbers: the references of the dropped shape go, the numbers of
  * later shapes move down. */
-static void drop_shape(struct checker *k, unsigned shape)
+void original_drop_shape(struct checker *k, unsigned shape)
 {
     size_t left = 0;
 
@@ -498,17 +498,16 @@ static void note_files(struct checker *k, unsigned nr_held, unsigned nr_not_held
             "the original runs whole at the timed size");
 }
 
-/* Tries the shapes in turn; keeps those that run, as many as the budget buys. */
-static bool keep_shapes(struct checker *k, struct err *err)
+bool original_try_shapes(struct checker *k, unsigned first, bool *slow, struct err *err)
 {
     struct device_result result;
     const char *why = NULL, *own = NULL;
     uint64_t total = 0;
-    unsigned nr_derived = 0, nr_scaled = 0, shape = 0, own_line = 0, too_long = 0,
+    unsigned nr_derived = 0, nr_scaled = 0, shape = first, own_line = 0, too_long = 0,
              less_too_long = 0, nr_held = 0, nr_not_held = 0;
     bool clean, costly;
 
-    k->nr_explicit = 0;
+    *slow = false;
     while (shape < k->nr_shapes) {
         const enum shape_kind kind = k->shapes[shape].kind;
 
@@ -518,12 +517,13 @@ static bool keep_shapes(struct checker *k, struct err *err)
         }
         if (is_needless(k, kind, shape, nr_held, nr_scaled, too_long, less_too_long) ||
             (kind == SHAPE_LONG && long_is_needless(k, shape))) {
-            drop_shape(k, shape);
+            original_drop_shape(k, shape);
             continue;
         }
         if (!try_shape(k, shape, &clean, &result, err))
             return false;
         too_long += result.verdict == VERDICT_TIMEOUT;
+        *slow |= result.verdict == VERDICT_TIMEOUT && kind == SHAPE_DERIVED;
         less_too_long += result.verdict == VERDICT_TIMEOUT && kind == SHAPE_LESS;
         if (!clean) /* later shapes are more likely to run, so the last reason stays */
             why = arena_printf(k->arena, "%s: %s, line %u: %.300s", k->shapes[shape].text,
@@ -544,7 +544,7 @@ static bool keep_shapes(struct checker *k, struct err *err)
             nr_not_held += !clean || costly;
         }
         if (!clean || costly) {
-            drop_shape(k, shape);
+            original_drop_shape(k, shape);
             continue;
         }
         total += (kind == SHAPE_LONG ? 1 : 3) * k->costs[shape];
@@ -557,138 +557,20 @@ static bool keep_shapes(struct checker *k, struct err *err)
     return k->nr_shapes > 0 || none_kept(k, own, own_line, why, err);
 }
 
-static void choose_shapes(struct checker *k, uint64_t held)
+bool original_runs_at(
+    struct checker *k, unsigned shape, bool *clean, struct device_result *result, struct err *err)
 {
-    shapes_choose(k->task, held, k->arena, &k->shapes, &k->nr_shapes);
-    k->costs = arena_array(k->arena, k->nr_shapes + 1, sizeof(*k->costs));
-}
+    struct reference r;
+    bool ok;
 
-/* At how many derived shapes does the original run, where these sizes are held? */
-static bool count_running(
-    struct checker *k, uint64_t held, unsigned *nr_running, bool *all, struct err *err)
-{
-    *nr_running = 0;
-    *all = true;
-    choose_shapes(k, held);
-    for (unsigned i = 0; i < k->nr_shapes; i++) {
-        struct device_result result;
-        struct reference r;
-        bool clean;
-
-        if (k->shapes[i].kind != SHAPE_DERIVED)
-            continue;
-        k->try_limit = derived_limit;
-        if (!run_first(k, i, &r, &result, err))
-            return false;
-        clean = result.verdict == VERDICT_OK && outputs_written(k->task, &r.outputs, POISON_FIRST);
-        reference_finish(&r);
-        *nr_running += clean;
-        *all = *all && clean;
-        if (result.verdict == VERDICT_TIMEOUT)
-            break;
-    }
+    k->try_limit = limit_of(k->shapes[shape].kind);
+    ok = run_first(k, shape, &r, result, err);
     k->try_limit = 0;
-    return true;
-}
-
-static const int64_t tied_limits[] = {16, 32, 64, 256, 1024};
-enum { NR_TIED_LIMITS = sizeof(tied_limits) / sizeof(tied_limits[0]), MOST_TIED_SIZES = 16 };
-
-/* The n-th guess which sizes are tied to a number in the kernel's text: each by itself, then all up
- * to a limit, since what a kernel's text fixes (channels, taps, the width of a head) is small. */
-static uint64_t guess_tied(const struct env *sizes, unsigned n)
-{
-    uint64_t held = 0;
-
-    if (n < sizes->nr)
-        return UINT64_C(1) << n;
-    for (size_t i = 0; i < sizes->nr; i++)
-        if (sizes->bindings[i].value <= tied_limits[n - sizes->nr])
-            held |= UINT64_C(1) << i;
-    return held;
-}
-
-/* *held: the sizes with which, held, the original runs at most derived shapes; 0: at no more than
- * `least` with any. Shapes and costs of the checker are other ones after this. */
-static bool find_tied(struct checker *k, unsigned least, uint64_t *held, struct err *err)
-{
-    const struct env *sizes = &k->task->timed.sizes;
-    unsigned most = least;
-    bool all = false;
-
-    *held = 0;
-    for (unsigned n = 0; n < sizes->nr + NR_TIED_LIMITS && !all; n++) {
-        const uint64_t guess = guess_tied(sizes, n);
-        unsigned nr;
-
-        if (guess == 0 || guess == (UINT64_C(1) << sizes->nr) - 1)
-            continue;
-        if (!count_running(k, guess, &nr, &all, err))
-            return false;
-        if (nr > most) {
-            most = nr;
-            *held = guess;
-        }
-    }
-    return true;
-}
-
-static void note_tied(struct checker *k, uint64_t held)
-{
-    const struct env *sizes = &k->task->timed.sizes;
-    const char *names = "";
-
-    for (size_t i = 0; i < sizes->nr; i++)
-        if (held >> i & 1)
-            names = arena_printf(k->arena, "%s%s%s = %" PRId64, names, *names ? ", " : "",
-                sizes->bindings[i].name, sizes->bindings[i].value);
-    caveat_add(k, arena_printf(k->arena, "%s everywhere: the original fails with others", names));
-}
-
-static unsigned nr_tails(const struct checker *k)
-{
-    unsigned nr = 0;
-
-    for (unsigned i = 0; i < k->nr_shapes; i++)
-        nr += k->shapes[i].kind == SHAPE_DERIVED;
-    return nr;
-}
-
-/* A number in the kernel's text may repeat a size (a template argument, a macro), which then must
- * stay, though the contract does not say so. Then the original fails at derived shapes until the
- * size is held. */
-bool original_keep_shapes(struct checker *k, struct err *err)
-{
-    const size_t nr_sizes = k->task->timed.sizes.nr;
-    struct check_shape *shapes;
-    uint64_t *costs, held;
-    unsigned nr;
-    bool kept;
-
-    choose_shapes(k, 0);
-    kept = keep_shapes(k, err);
-    if ((!kept && (k->nr_shapes > 0 || err->original)) || nr_tails(k) >= LEAST_DERIVED ||
-        k->task->nr_checks > 0 || shapes_use_files(k->task) || nr_sizes < 2 ||
-        nr_sizes > MOST_TIED_SIZES)
-        return kept;
-    shapes = k->shapes;
-    costs = k->costs;
-    nr = k->nr_shapes;
-    if (!find_tied(k, nr_tails(k), &held, err))
+    if (!ok)
         return false;
-    k->shapes = shapes;
-    k->costs = costs;
-    k->nr_shapes = nr;
-    if (held == 0)
-        return kept;
-    while (k->nr_shapes > 0)
-        drop_shape(k, k->nr_shapes - 1);
-    k->sanitize = true;
-    k->unvetted = false;
-    k->caveat = "";
-    note_tied(k, held);
-    choose_shapes(k, held);
-    return keep_shapes(k, err);
+    *clean = result->verdict == VERDICT_OK && outputs_written(k->task, &r.outputs, POISON_FIRST);
+    reference_finish(&r);
+    return true;
 }
 
 static bool reads_clock(const struct compilation *original)

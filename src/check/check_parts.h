@@ -10,6 +10,7 @@
 #include "check/check_timed.h"
 
 enum {
+    LEAST_DERIVED = 2, /* sizes, whatever they cost */
     POISON_FIRST = 0xAA, /* as run_alloc's */
     POISON_SECOND = 0xFF /* NaN in every float format but e4m3's sign, -1 in every integer */
 };
@@ -66,9 +67,17 @@ struct checker {
 /* Adds a clause to the caveat. The text lives as long as the checker. */
 void caveat_add(struct checker *k, const char *text);
 
-/* Keeps the sizes at which the original runs cleanly; of derived sizes, as many as the budget buys.
- * False: err says why there are none. */
-bool original_keep_shapes(struct checker *k, struct err *err);
+/* Chooses sizes, and keeps those at which the original runs cleanly; of derived sizes, as many as
+ * the budget buys. False: err says why there are none. */
+bool tied_keep_shapes(struct checker *k, struct err *err);
+
+/* Tries k->shapes from number `first` on; keeps those at which the original runs, as above. *slow:
+ * the original took too long at a derived shape. */
+bool original_try_shapes(struct checker *k, unsigned first, bool *slow, struct err *err);
+/* Does the original run cleanly at a derived shape? Nothing is kept. */
+bool original_runs_at(
+    struct checker *k, unsigned shape, bool *clean, struct device_result *result, struct err *err);
+void original_drop_shape(struct checker *k, unsigned shape);
 
 /* For an original that reads a clock: leaves out of the comparison those outputs in which two runs
  * of the original differ; the caveat says so. */

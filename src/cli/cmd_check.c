@@ -39,20 +39,28 @@ static bool list_paths(const struct options *o, struct arena *arena, struct grad
     return *nr > 0 || err_set(err, "no candidates: name files behind the original, or --list FILE");
 }
 
-/* A candidate may be a program, as the original may: its kernels and launches are read from it. */
-static bool read_programs(const struct options *o, struct arena *arena, struct grade *grades,
-    unsigned nr, struct err *err)
+/* A candidate may be a program, as the original may: its kernels and launches are read from it.
+ * Where that fails, the file is compiled as it is; the reasons, NULL where there is none, are kept
+ * for a candidate that is not right then. */
+static const char **read_programs(
+    const struct options *o, struct arena *arena, struct grade *grades, unsigned nr)
 {
+    const char **reasons = arena_array(arena, nr, sizeof(*reasons));
+
     for (unsigned i = 0; i < nr; i++) {
         struct options one = *o;
+        struct err why;
         size_t bytes;
 
         one.kernel_path = grades[i].path;
         one.verbosity = -1;
-        if (!load_source(&grades[i].source, &bytes, arena, &one, err))
-            return false;
+        reasons[i] = NULL;
+        if (load_source(&grades[i].source, &bytes, arena, &one, &why))
+            continue;
+        grades[i].source = NULL;
+        reasons[i] = arena_strdup(arena, why.text);
     }
-    return true;
+    return reasons;
 }
 
 static void print_json(struct str *out, const struct options *o, const struct grade *grades,
@@ -103,6 +111,7 @@ bool cmd_check(const struct options *o, int *status, struct err *err)
     struct workbench_options bench_options = options_bench(o);
     struct arena *arena = arena_create();
     struct workbench *bench = NULL;
+    const char **reasons = NULL;
     struct grade *grades;
     struct task task;
     struct str out = {0};
@@ -113,12 +122,18 @@ bool cmd_check(const struct options *o, int *status, struct err *err)
     ok = list_paths(o, arena, &grades, &nr, err);
     if (ok && nr > 1 && !o->nr_threads) /* the processes have a core each */
         bench_options.device.nr_threads = 1;
-    ok = ok && load_task(&task, arena, o, err) && read_programs(o, arena, grades, nr, err);
+    ok = ok && load_task(&task, arena, o, err);
+    if (ok)
+        reasons = read_programs(o, arena, grades, nr);
     command_ends_neatly();
     ok = ok && (bench = workbench_open(&bench_options, err)) != NULL &&
          grade_all(bench, &task, o->seed, 0, grades, nr, arena, err);
-    for (unsigned i = 0; ok && i < nr; i++)
+    for (unsigned i = 0; ok && i < nr; i++) {
         nr_right += grades[i].verdict == VERDICT_OK;
+        if (grades[i].verdict != VERDICT_OK && reasons[i])
+            grades[i].text = arena_printf(arena, "%s; read as a program: %s",
+                grades[i].text ? grades[i].text : "", reasons[i]);
+    }
     if (ok && o->json)
         print_json(&out, o, grades, nr, nr_right);
     else if (ok)

@@ -61,7 +61,7 @@ static bool read_candidate(struct grading *g, unsigned i, uint64_t seed, struct 
     c->source = arena_strndup(c->arena, given ? given : text, bytes);
     c->source_bytes = bytes;
     free(text);
-    if (!plan_parse(&c->plan, g->task, c->arena, c->source, bytes, &c->verdict, &why))
+    if (!plan_parse(&c->plan, named, c->arena, c->source, bytes, &c->verdict, &why))
         candidate_fail(c, c->verdict, 0, "%s", why.text);
     return true;
 }

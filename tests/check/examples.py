@@ -353,6 +353,11 @@ int main()
     got = document["candidates"]
     assert [c["verdict"] for c in got] == ["ok", "wrong"], got
     assert got[1]["line"] == 6, got[1]
+    kernel = original[original.index("__global__"):original.index("int main")]
+    others = [kernel, "// as in scale<<<8, 128>>>(x, y, n)\n" + kernel, original.replace("scale<<<", "other<<<")]
+    got = check(original, others)[0]["candidates"]
+    assert [c["verdict"] for c in got[:2]] == ["ok", "ok"] and got[2]["verdict"] != "ok", got
+    assert "read as a program:" in got[2]["reason"], got[2]
 
 
 def test_a_thin_check_says_so():
@@ -388,6 +393,25 @@ __global__ void f(const float *X, const float *F, float *Y, int H, int W)
     got = document["candidates"]
     assert got[0]["verdict"] == "ok" and "C = 24, K = 12 everywhere" in got[0]["compared"], got[0]
     assert got[1]["verdict"] == "wrong", got[1]
+    large = right.replace("K = 12, H = 128, W = 96", "K = 12, H = 700, W = 500").replace("C = 24, K = 12, H = 700, W = 500", "H = 700, W = 500, C = 24, K = 12")
+    got = check(large, [large])[0]["candidates"]
+    assert "C = 24, K = 12 everywhere" in got[0]["compared"], got[0]
+    # N must be a multiple of four, which looks as if it were tied: it is tried at other multiples all the same.
+    rows = """#pragma keet size   M = 96, N = 1024
+#pragma keet in     X : f32[M][N]
+#pragma keet out    Y : f32[M][N]
+#pragma keet launch twice<<<M, 64>>>(X, Y, N)
+__global__ void twice(const float *X, float *Y, int N)
+{
+    for (int i = threadIdx.x; i < WIDTH / 4; i += 64) {
+        float4 x = ((const float4 *)(X + blockIdx.x * WIDTH))[i];
+        ((float4 *)(Y + blockIdx.x * WIDTH))[i] = make_float4(2 * x.x, 2 * x.y, 2 * x.z, 2 * x.w);
+    }
+}
+"""
+    got = check(rows.replace("WIDTH", "N"), [rows.replace("WIDTH", "N"), rows.replace("WIDTH", "1024")])[0]["candidates"]
+    assert got[0]["verdict"] == "ok" and "everywhere" not in got[0]["compared"], got[0]
+    assert got[1]["verdict"] != "ok", got[1]
 
 
 def test_expect_is_held_whatever_it_costs():
