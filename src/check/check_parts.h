@@ -10,7 +10,7 @@
 #include "check/check_timed.h"
 
 enum {
-    LEAST_DERIVED = 2, /* sizes, whatever they cost */
+    LEAST_DERIVED = 2,   /* sizes, whatever they cost */
     POISON_FIRST = 0xAA, /* as run_alloc's */
     POISON_SECOND = 0xFF /* NaN in every float format but e4m3's sign, -1 in every integer */
 };
