@@ -7,8 +7,7 @@ A program is a folder of FOLDER (--pattern, default *-cuda; NAME is what the sta
 processor time, with the arguments of its makefile's `run`; --take N adds N programs by lot. NAME=ARGUMENTS captures it for
 real with these arguments, makes tasks, and runs these under the sanitizer of memory. Each is built once: by `make ARCH=sm_90` with
 NVCC_APPEND_FLAGS="-cudart shared", or by COMMAND in its folder, which makes ./main. Programs whose makefile links a library of NVIDIA's,
-MPI or GSL are not built. Writes OUT/rows.jsonl, a line as each program ends; what is there already is not run again. --table prints
-what the rows say."""
+MPI or GSL are not built. Writes OUT/rows.jsonl, a line as each program ends; what is there already is not run again."""
 import argparse
 import glob
 import json
@@ -62,10 +61,10 @@ def makefile_run(folder):
 
 
 def main_source(folder):
-    """The .cu file that has main, or the first one."""
+    """The .cu file that has main, or the first one; None: there is none."""
     files = sorted(glob.glob(f"{folder}/**/*.cu", recursive=True))
     with_main = [f for f in files if re.search(r"\bmain\s*\(", open(f, errors="replace").read())]
-    return os.path.relpath((with_main or files or [""])[0], folder)
+    return next((os.path.relpath(f, folder) for f in with_main + files), None)
 
 
 def capture(keet, folder, out, options, words, wall_s):
@@ -82,6 +81,8 @@ def capture(keet, folder, out, options, words, wall_s):
 def real(keet, folder, out, words):
     """One program to its own end, its tasks, and these under the sanitizer."""
     source = main_source(folder)
+    if not source:
+        return {"outcome": "no .cu file", "end": ""}
     status, output, document, cpu_s = capture(keet, folder, out, [source], words, 240)
     row = {"status": status, "cpu_s": round(cpu_s, 1), "end": output[-600:]}
     row["pass"] = bool(PASS.search(output)) and not FAIL.search(output)

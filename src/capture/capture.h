@@ -133,9 +133,10 @@ bool capture_contract(struct str *lines, struct arena *arena, const struct captu
     const char *beside, struct err *err);
 
 /* The number that a size or a scalar of the task had in the captured launch, as text. The task was
- * read with some other number for it. NULL: no argument, grid, block or extent has it. */
+ * read with some other number for it; `known` are the sizes whose numbers are right. NULL: no
+ * argument, grid, block or extent over it and the known sizes has it. */
 const char *capture_number(struct arena *arena, const struct task *task,
-    const struct capture_launch *launch, const char *name);
+    const struct capture_launch *launch, const struct env *known, const char *name);
 
 /* The type that an array's elements or a scalar of the task had in the captured launch. False: the
  * captured kernel's parameter does not say it. */

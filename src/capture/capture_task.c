@@ -7,6 +7,7 @@
 #include "core/npy.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,8 +248,20 @@ const struct capture_memory *capture_memory_of(
     return NULL;
 }
 
-static const char *real_text(struct arena *arena, enum elem elem, const void *data)
+/* The type of a parameter that is one number: by its name, or else an integer of its bytes. */
+static bool number_elem(const struct capture_param *p, enum elem *elem)
 {
+    *elem = p->bytes == 8 ? ELEM_I64 : ELEM_I32;
+    if (p->type != NULL && strchr(p->type, '*') != NULL)
+        return false;
+    capture_elem(p->type, elem);
+    return elem_bytes(*elem) == p->bytes;
+}
+
+static const char *number_text(struct arena *arena, enum elem elem, const void *data)
+{
+    if (!elem_is_float(elem))
+        return arena_printf(arena, "%" PRId64, elem_get_int(elem, data, 0));
     return arena_printf(arena, elem_bytes(elem) == 8 ? "%.17g" : "%.9g", elem_get(elem, data, 0));
 }
 
@@ -261,42 +274,39 @@ static const char *number_among(struct arena *arena, const struct task *task,
     unsigned at = 0;
 
     for (unsigned i = 0; i < nr; i++, arg++) {
-        const bool integer = arg->kind == ARG_INTEGER, real = arg->kind == ARG_SCALAR;
-        enum elem elem = integer ? arg->elem : ELEM_I64;
-
-        for (unsigned s = 0; real && s < task->nr_scalars; s++)
-            if (strcmp(task->scalars[s].name, arg->name) == 0)
-                elem = task->scalars[s].elem;
+        const bool integer = arg->kind == ARG_INTEGER, scalar = arg->kind == ARG_SCALAR;
+        const enum elem elem = integer  ? arg->elem
+                               : scalar ? task_find_scalar(task, arg->name)->elem
+                                        : ELEM_I64;
         const unsigned each = elem_bytes(elem);
 
         at = (unsigned)round_up(at, each);
         if (at + each > bytes)
             return NULL;
-        if (integer && strcmp(expr_text(arg->value), name) == 0)
-            return arena_printf(arena, "%" PRId64, elem_get_int(elem, data + at, 0));
-        if (real && strcmp(arg->name, name) == 0)
-            return real_text(arena, elem, data + at);
+        if ((integer && strcmp(expr_text(arg->value), name) == 0) ||
+            (scalar && strcmp(arg->name, name) == 0))
+            return number_text(arena, elem, data + at);
         at += each;
     }
     return NULL;
 }
 
-/* The number of an extent, where the array's bytes grow with it in steps of one length. */
+/* The number of an extent, where the array's bytes grow with it in steps of one length, and all
+ * other names of the extents are known. */
 static const char *number_of_extent(struct arena *arena, const struct task *task,
-    const struct capture_launch *l, const struct task_array *array, const char *name)
+    const struct capture_launch *l, const struct env *known, const struct task_array *array,
+    const char *name)
 {
     const struct capture_memory *m = capture_memory_of(task, l, array->name);
-    const struct env *sizes = &task->timed.sizes;
-    struct binding *bindings = arena_array(arena, sizes->nr + 1, sizeof(*bindings));
-    const struct env env = {bindings, sizes->nr};
+    struct binding *bindings = arena_array(arena, known->nr + 1, sizeof(*bindings));
+    const struct env env = {bindings, known->nr + 1};
     uint64_t nr, bytes[2];
     struct err err;
 
-    memcpy(bindings, sizes->bindings, sizes->nr * sizeof(*bindings));
+    for (size_t i = 0; i < known->nr; i++)
+        bindings[i] = known->bindings[i];
     for (unsigned k = 0; k < 2; k++) {
-        for (size_t i = 0; i < sizes->nr; i++)
-            if (strcmp(bindings[i].name, name) == 0)
-                bindings[i].value = 1 + (int64_t)k;
+        bindings[known->nr] = (struct binding){name, 1 + (int64_t)k};
         if (m == NULL || !array_elems(array, &env, &nr, &err))
             return NULL;
         bytes[k] = array_bytes(array, nr);
@@ -307,8 +317,8 @@ static const char *number_of_extent(struct arena *arena, const struct task *task
     return arena_printf(arena, "%" PRIu64, 1 + (m->bytes - bytes[0]) / (bytes[1] - bytes[0]));
 }
 
-const char *capture_number(
-    struct arena *arena, const struct task *task, const struct capture_launch *l, const char *name)
+const char *capture_number(struct arena *arena, const struct task *task,
+    const struct capture_launch *l, const struct env *known, const char *name)
 {
     const struct launch *launch = &task->plan.launches[0];
     const char *number = NULL;
@@ -316,17 +326,17 @@ const char *capture_number(
     for (unsigned i = 0; number == NULL && i < launch->nr_args && i < l->nr_params; i++) {
         const struct launch_arg *arg = &launch->args[i];
         const struct capture_param *p = &l->params[i];
+        const bool is_struct = arg->kind == ARG_STRUCT;
         struct launch_arg alone = *arg;
+        enum elem elem;
 
-        alone.elem = p->bytes == 8 ? ELEM_I64 : ELEM_I32;
-        if (capture_elem(p->type, &alone.elem) && elem_bytes(alone.elem) != p->bytes)
+        if (arg->kind == ARG_INTEGER && !number_elem(p, &alone.elem))
             continue;
-        if (arg->kind == ARG_SCALAR && strcmp(arg->name, name) == 0 && elem_is_float(alone.elem))
-            return real_text(arena, alone.elem, p->data); /* of the captured type */
-        number =
-            arg->kind == ARG_STRUCT
-                ? number_among(arena, task, arg->fields, arg->nr_fields, p->data, p->bytes, name)
-                : number_among(arena, task, &alone, 1, p->data, p->bytes, name);
+        if (arg->kind == ARG_SCALAR && strcmp(arg->name, name) == 0 &&
+            capture_elem(p->type, &elem) && elem_bytes(elem) == p->bytes)
+            return number_text(arena, elem, p->data); /* of the captured type */
+        number = number_among(arena, task, is_struct ? arg->fields : &alone,
+            is_struct ? arg->nr_fields : 1, p->data, p->bytes, name);
     }
     for (unsigned d = 0; number == NULL && d < 3; d++)
         if (strcmp(expr_text(launch->grid[d]), name) == 0)
@@ -334,7 +344,7 @@ const char *capture_number(
         else if (strcmp(expr_text(launch->block[d]), name) == 0)
             number = arena_printf(arena, "%u", l->block[d]);
     for (unsigned i = 0; number == NULL && i < task->nr_arrays; i++)
-        number = number_of_extent(arena, task, l, &task->arrays[i], name);
+        number = number_of_extent(arena, task, l, known, &task->arrays[i], name);
     return number;
 }
 
@@ -390,22 +400,52 @@ static const char *array_differs(struct arena *arena, const struct task *task,
     return NULL;
 }
 
+/* Two numbers of a type, one of them from a text's arithmetic. */
+static bool same_number(enum elem elem, double value, const void *data)
+{
+    const double captured = elem_get(elem, data, 0);
+
+    if (!elem_is_float(elem))
+        return fabs(value) < 0x1p63 && (int64_t)value == elem_get_int(elem, data, 0);
+    return value == captured || (isnan(value) && isnan(captured)) ||
+           fabs(value - captured) <= elem_tolerance(elem).rel * fabs(captured);
+}
+
+static const char *scalar_differs(
+    struct arena *arena, const struct task_scalar *scalar, const struct capture_param *p)
+{
+    enum elem elem = scalar->elem;
+
+    if (elem_bytes(elem) != p->bytes)
+        return arena_printf(arena, "%s is of %u bytes by the capture", scalar->name, p->bytes);
+    if (capture_elem(p->type, &elem) && elem_is_float(elem) != elem_is_float(scalar->elem))
+        return arena_printf(arena, "%s is %s by the text, %s by the capture", scalar->name,
+            elem_name(scalar->elem), elem_name(elem));
+    if (!same_number(elem, scalar->value, p->data))
+        return arena_printf(arena, "%s is %.10g by the text, %s by the capture", scalar->name,
+            scalar->value, number_text(arena, elem, p->data));
+    return NULL;
+}
+
 static const char *arg_differs(struct arena *arena, const struct task *task, const struct env *env,
     const struct capture_launch *l, unsigned i)
 {
     const struct launch_arg *arg = &task->plan.launches[0].args[i];
     const struct capture_param *p = &l->params[i];
-    enum elem elem = p->bytes == 8 ? ELEM_I64 : ELEM_I32;
     struct err err;
+    enum elem elem;
     int64_t value;
 
-    for (unsigned s = 0; arg->kind == ARG_SCALAR && s < task->nr_scalars; s++)
-        if (strcmp(task->scalars[s].name, arg->name) == 0 &&
-            elem_bytes(task->scalars[s].elem) != p->bytes)
-            return arena_printf(arena, "%s is of %u bytes by the capture", arg->name, p->bytes);
-    if (arg->kind != ARG_INTEGER || p->bytes > 8 ||
-        (capture_elem(p->type, &elem) && elem_bytes(elem) != p->bytes))
+    if (arg->kind == ARG_SCALAR)
+        return scalar_differs(arena, task_find_scalar(task, arg->name), p);
+    if (arg->kind != ARG_INTEGER)
         return NULL;
+    if (p->nr_pointers > 0)
+        return arena_printf(arena, "argument %u is an address by the capture", i);
+    if (!number_elem(p, &elem))
+        return NULL;
+    if (elem_is_float(elem))
+        return arena_printf(arena, "argument %u is a real number by the capture", i);
     if (!expr_eval(arg->value, env, &value, &err))
         return arena_strdup(arena, err.text);
     return value == elem_get_int(elem, p->data, 0)

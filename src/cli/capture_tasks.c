@@ -51,6 +51,45 @@ static bool read_text(struct intake *in, struct arena *arena, const struct optio
     return ok;
 }
 
+static bool lacks(const struct intake *in, const char *name)
+{
+    for (unsigned i = 0; i < in->nr_lines; i++)
+        if (in->lines[i].missing && strcmp(in->lines[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The numbers of the lines that lack one, as far as the capture says them. What is found makes
+ * further extents known but for one name. */
+static const char **find_numbers(const struct intake *in, struct arena *arena,
+    const struct task *task, const struct capture_launch *launch)
+{
+    const struct env *sizes = &task->timed.sizes;
+    const char **numbers = arena_array(arena, in->nr_lines + 1, sizeof(*numbers));
+    struct binding *bindings = arena_array(arena, sizes->nr + in->nr_lines, sizeof(*bindings));
+    struct env known = {bindings, 0};
+    bool more = true;
+
+    for (size_t i = 0; i < sizes->nr; i++)
+        if (!lacks(in, sizes->bindings[i].name))
+            bindings[known.nr++] = sizes->bindings[i];
+    while (more) {
+        more = false;
+        for (unsigned i = 0; i < in->nr_lines; i++) {
+            const char *name = in->lines[i].name;
+
+            if (!in->lines[i].missing || numbers[i] != NULL)
+                continue;
+            numbers[i] = capture_number(arena, task, launch, &known, name);
+            if (numbers[i] == NULL)
+                continue;
+            bindings[known.nr++] = (struct binding){name, strtoll(numbers[i], NULL, 10)};
+            more = true;
+        }
+    }
+    return numbers;
+}
+
 /* Gives each number that the text lacks: what the capture says, or where task is NULL one to read
  * the text with. False: the capture does not say it. */
 static bool put_numbers(struct intake *in, struct arena *arena, const struct task *task,
@@ -58,14 +97,14 @@ static bool put_numbers(struct intake *in, struct arena *arena, const struct tas
 {
     static const char assumed[] = "assumed: "; /* these are known */
     const struct intake text = *in;
+    const char **numbers = task != NULL ? find_numbers(in, arena, task, launch) : NULL;
 
     in->lines = arena_array(arena, text.nr_lines + 1, sizeof(*in->lines));
     memcpy(in->lines, text.lines, text.nr_lines * sizeof(*in->lines));
     for (unsigned i = 0; i < text.nr_lines; i++) {
         const struct intake_line *line = &text.lines[i];
-        const char *number = task == NULL    ? arena_printf(arena, "%u", each * (i + 1))
-                             : line->missing ? capture_number(arena, task, launch, line->name)
-                                             : NULL;
+        const char *number =
+            numbers == NULL ? arena_printf(arena, "%u", each * (i + 1)) : numbers[i];
 
         if (!line->missing)
             continue;
@@ -138,20 +177,24 @@ static bool launches(const struct intake *in, struct arena *arena, const char *k
     return false;
 }
 
-/* Turns the launch of a template into that of other template arguments: arrays and scalars get the
- * types that the capture has, scalars its numbers. */
+/* Turns a launch into the captured one of the same kernel or template: it gets the captured
+ * template arguments, arrays and scalars the types that the capture has, scalars its numbers. */
 static void make_instance(struct intake *in, struct arena *arena, const struct task *task,
     const struct capture_launch *launch)
 {
     for (unsigned i = 0; i < in->nr_lines; i++) {
         struct intake_line *line = &in->lines[i];
-        const char *number =
-            line->kind == INTAKE_SCALAR ? capture_number(arena, task, launch, line->name) : NULL;
+        const char *number = line->kind == INTAKE_SCALAR ? capture_number(arena, task, launch,
+                                                               &task->timed.sizes, line->name)
+                                                         : NULL;
         enum elem elem;
 
-        if (number != NULL)
+        if (number != NULL) {
             line->contents = number;
-        if (line->kind == INTAKE_LAUNCH) {
+            if (!line->assumed)
+                line->from = arena_printf(arena, "%s; the number is the capture's", line->from);
+        }
+        if (line->kind == INTAKE_LAUNCH && strcmp(line->name, launch->name) != 0) {
             line->name = launch->name;
             line->from =
                 arena_printf(arena, "%s; the template arguments are the capture's", line->from);
@@ -164,8 +207,8 @@ static void make_instance(struct intake *in, struct arena *arena, const struct t
     intake_compose(in, arena);
 }
 
-/* The launch of the text that is the captured one; else one of the same template, with the
- * captured launch's types. False: *why says what is in the way. */
+/* The launch of the text that is the captured one; else one of the same kernel or template, with
+ * the captured launch's types and scalars. False: *why says what is in the way. */
 static bool find_launch(struct intake *in, struct task *task, struct arena *arena,
     const struct options *o, const char *path, const char *const *argv,
     const struct capture_launch *launch, const char **why)
@@ -194,7 +237,7 @@ static bool find_launch(struct intake *in, struct task *task, struct arena *aren
             return true;
         if (strcmp(kernel, launch->name) == 0)
             *why = differs;
-        else if (alike == 0)
+        if (alike == 0)
             alike = only;
     }
     return false;

@@ -142,20 +142,34 @@ with tempfile.TemporaryDirectory() as folder:
     check(done.returncode == 0, done.stdout, done.stderr)
 
     # What the text lacks is numbers alone: the capture has them, and names and sizes stay.
-    lacking = build.build(folder, ["lacking", "lacking_main"])
+    lacking = build.build(folder, ["lacking", "lacking_line", "lacking_set", "lacking_main"])
     made = json.loads(capture("--json", "-o", "lacking-all", f"{build.HERE}/programs/lacking_main.cu", "--", lacking).stdout)
-    check(all(launch["from_text"] for launch in made["launches"]), [launch["why"] for launch in made["launches"]])
+    check(made["status"] == 0, made["status"])
+    why = {launch["kernel"]: launch["why"] for launch in made["launches"] if not launch["from_text"]}
+    check(list(why) == ["set_step<float>"] and "argument 2 is a real number" in why["set_step<float>"], why)
     text = open("lacking-all/shift_all.cu").read()
     for line in ("size +rows = 30", "size +columns = 41", r"scalar factor : f32 = -1\.5",
                  r"in +d_x : f32\[rows\*columns\] = file", r"launch shift_all<<<.*factor, \{0 : i32, \(-4\) : i32, w_scale\}"):
         check(re.search("pragma keet " + line, text), line, text)
     # The text has one launch of a template; a launch with other arguments has their types.
-    for stem, elem, step in (("float", "f32", r"0\.5"), ("double", "f64", r"0\.25")):
+    for stem, elem, step in (("float", "f32", r"0\.5"), ("double", "f64", r"0\.25"), ("int", "i32", 0x40400000)):
         text = open(f"lacking-all/add_step_{stem}.cu").read()
         for line in ("size +n = 777", f"inout +d_t : {elem}", f"scalar step : {elem} = {step}",
                      f"launch add_step<{stem}><<<.n.63./64, 64>>>"):
             check(re.search("pragma keet " + line, text), line, text)
-    for stem in ("shift_all", "add_step_float", "add_step_double"):
+    # The text's number is that of the first launch: the second one has its own.
+    capture("-q", "-o", "lacking-second", "--launch", "2", "--kernel", "add_step", f"{build.HERE}/programs/lacking_main.cu",
+            "--", lacking)
+    text = open("lacking-second/add_step_float.cu").read()
+    check(re.search(r"pragma keet scalar step : f32 = 0\.125\n", text) and "size   n = 777" in text, text)
+    # The text has 3 for what is an integer in its launch: no scalar of the capture's type.
+    text = open("lacking-all/set_step_float.cu").read()
+    check(re.search("pragma keet scalar arg2 : f32 = 3\n", text), text)
+    # `rows` stands in no argument: the bytes of x say it, once `columns` is known.
+    text = open("lacking-all/add_line.cu").read()
+    for line in ("size +rows = 30", "size +columns = 41", r"inout +d_x : f32\[rows\*columns\]"):
+        check(re.search("pragma keet " + line, text), line, text)
+    for stem in ("shift_all", "add_step_float", "add_step_double", "add_step_int", "set_step_float", "add_line"):
         done = subprocess.run([keet, "check", *2 * [f"lacking-all/{stem}.cu"], "--device", "emu"], text=True, capture_output=True)
         check(done.returncode == 0 and "ok" in done.stdout, done.stdout, done.stderr)
 print("captured")
