@@ -61,7 +61,7 @@ static void print_json(const struct candidate *c, const char *refusals, struct s
                 proposer_name(c->options[i].proposer), "what", c->options[i].what));
     while (next_refusal(&refusals, &r))
         json_array_append_new(refused,
-            json_pack("{s:s%, s:s%}", "move", r.move, r.move_len, "why", r.why, r.why_len));
+            json_pack("{s:s#, s:s#}", "move", r.move, r.move_len, "why", r.why, r.why_len));
     json_add(out, json_pack("{s:o, s:o}", "offered", offered, "refused", refused), JSON_INDENT(2));
 }
 
