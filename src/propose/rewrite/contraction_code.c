@@ -91,9 +91,9 @@ unsigned code_find_needs(
     unsigned nr_all = 0, nr = 0;
     for (struct node *n = c->form.body; n; n = node_next(c->form.body, n))
         if (n->kind == NODE_VAR && n->init && !is_acc(c, n) && !is_axis(c, n) &&
-            !is_counter(c, n) && depends(c, n) &&
-            !node_within(n, c->form.work[c->form.nr_work - 1]) && nr_all < 128 &&
-            n->parent->parent && n->start < c->nest->end)
+            !is_counter(c, n) && !node_within(n, c->form.work[c->form.nr_work - 1]) &&
+            nr_all < 128 && n->parent->parent &&
+            (n->start < c->nest->end ? depends(c, n) : needs->late))
             all[nr_all++] = n;
     bool wanted[128] = {false};
     for (unsigned i = nr_all; i-- > 0;) {

@@ -11,6 +11,7 @@
 struct code_needs {
     struct node *roots[160];
     unsigned nr;
+    bool late; /* locals after the nest count too */
 };
 
 /* The locals that the roots name and that differ between threads, in order of declaration. */

@@ -345,6 +345,20 @@ static void write_loop(struct wgmma_writer *w)
     str_add(s, "    }\n");
 }
 
+/* Whether the place of an output can be computed once more, without the sum. */
+static bool place_is_plain(const struct contraction *c, struct node *target)
+{
+    struct code_needs needs = {.roots = {target}, .nr = 1, .late = true};
+    struct node *vars[64];
+    for (unsigned i = code_find_needs(c, &needs, vars, 64); i-- > 0;)
+        if (vars[i]->type.nr_dims)
+            return false;
+    for (unsigned i = 0; i < needs.nr; i++)
+        if (!node_is_pure(needs.roots[i]) || node_uses(needs.roots[i], c->accs[0]))
+            return false;
+    return true;
+}
+
 /* The element that the kernel stores an output in, where it stores nothing else, and neighbours
  * along x lie side by side; else NULL. */
 static const struct node *lone_target(const struct wgmma_writer *w)
@@ -363,7 +377,7 @@ static const struct node *lone_target(const struct wgmma_writer *w)
         stmt->child->kind != NODE_INDEX ||
         !affine_access(c->in->tree, c->form.function, stmt->child, &base, &index) ||
         affine_coefficient(&index, fast, &step) != COEFFICIENT_CONSTANT || step != 1 ||
-        function_param_number(c->form.function, base) < 0)
+        function_param_number(c->form.function, base) < 0 || !place_is_plain(c, stmt->child))
         return NULL;
     for (const struct node *n = c->form.function; n; n = node_next(c->form.function, n))
         uses += n->kind == NODE_NAME && n->decl == base;
@@ -380,25 +394,26 @@ static unsigned outputs_of_lane(const struct wgmma_writer *w)
 }
 
 /* Write: a lane ends its outputs in registers and stores them at once, where all of them are inside
- * and the place of the first one is a multiple of 16 bytes. */
+ * and the place of the first one is a multiple of 16 bytes. What the place needs may hold loads, so
+ * only a lane whose outputs are inside computes the place. */
 static void write_wide_outputs(struct wgmma_writer *w, const char *all, const char *at)
 {
     const struct contraction *c = w->c;
     struct str *s = &w->out;
     const char *in = "        ", *x = c->x->var->name, *type = node_base(w->target)->type.base;
     const unsigned nr = outputs_of_lane(w);
-    struct code_needs needs = {.roots = {(struct node *)w->target}, .nr = 1};
+    struct code_needs needs = {.roots = {(struct node *)w->target}, .nr = 1, .late = true};
     struct substs to_wide = {.nr = 0};
     substs_add(&to_wide, w->target, arena_printf(w->arena, "%s[%s]", w->wide, w->i));
-    str_addf(s, "%s%s *%s;\n%s{\n%s    int %s = %s;\n", in, type, w->to, in, in, x, w->tile);
-    code_decls(c, s, &needs, "            ");
     str_addf(s,
-        "%s    %s = &%s;\n%s}\n%sbool %s = (size_t)%s %% 16 == 0;\n%s#pragma unroll\n"
-        "%sfor (int %s = 0; %s < %u; %s++) {\n%s    int %s = %s + %s;\n%s    %s = %s && (%s);\n"
-        "%s}\n%sif (%s) {\n",
-        in, w->to, tree_text(c->in->tree, w->target), in, in, w->whole, w->to, in, in, w->i, w->i,
-        nr, w->i, in, x, w->tile, w->i, in, w->whole, w->whole, all ? all : "true", in, in,
-        w->whole);
+        "%sbool %s = true;\n%s#pragma unroll\n%sfor (int %s = 0; %s < %u; %s++) {\n"
+        "%s    int %s = %s + %s;\n%s    %s = %s && (%s);\n%s}\n%s%s *%s = 0;\n%sif (%s) {\n"
+        "%s    int %s = %s;\n",
+        in, w->whole, in, in, w->i, w->i, nr, w->i, in, x, w->tile, w->i, in, w->whole, w->whole,
+        all ? all : "true", in, in, type, w->to, in, w->whole, in, x, w->tile);
+    code_decls(c, s, &needs, "            ");
+    str_addf(s, "%s    %s = &%s;\n%s}\n%sif (%s && (size_t)%s %% 16 == 0) {\n", in, w->to,
+        tree_text(c->in->tree, w->target), in, in, w->whole, w->to);
     str_addf(s, "%s    __align__(16) float %s[%u];\n%s    __align__(16) %s %s[%u];\n", in, w->part,
         nr, in, type, w->wide, nr);
     for (unsigned i = 0; i < nr; i += 4)

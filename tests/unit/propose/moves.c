@@ -471,6 +471,74 @@ static void test_wgmma(void **state)
     }
 }
 
+/* The text with each pair's first string changed to its second. */
+static char *changed(const char *text, const char *const (*pairs)[2], size_t nr)
+{
+    char *now = replaced(text, pairs[0][0], pairs[0][1]);
+    for (size_t i = 1; i < nr; i++) {
+        char *next = replaced(now, pairs[i][0], pairs[i][1]);
+        free(now);
+        now = next;
+    }
+    return now;
+}
+
+/* The place of an output stands in a local after the loop, or on a load from an array that ends
+ * where the rows do: stores are wide. It hangs on the sum or on an atomic: they are not. */
+static void test_wgmma_places(void **state)
+{
+    static const char *const of_rows[][2] = {
+        {"bias : f32[N]", "bias : f32[M]"}, {"= bias[col]", "= 0"}};
+    static const char *const places[][2] = {
+        {"C[row * N + col] =", "const int line = row, at = line * N + col;\n        C[at] ="},
+        {"float sum", "const int start = row * N + (bias[row] > 2);\n        float sum"},
+        {"C[row * N + col] =", "int more = twice > 1e30f;\n        C[row * N + col + more] ="},
+        {"C[row * N + col] =", "int more = atomicAdd((float *)&bias[row], 0.0f) > 2;\n"
+                               "        C[row * N + col + more] ="},
+    };
+    char *source = changed(wgmma_product, of_rows, 2);
+    (void)state;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        const char *const changes[][2] = {
+            {places[i][0], places[i][1]}, {"C[row * N + col] =", "C[start + col] ="}};
+        char *text = changed(source, changes, i == 1 ? 2 : 1);
+        struct bench *b = bench_begin("test.cu", text, false);
+        b->at = apply(b, ACTION_WGMMA, 2);
+        assert_int_equal(b->at.verdict, VERDICT_OK);
+        has(b, "tensor_map(A");
+        if (i < 2) {
+            has(b, "*(uint4 *)to = *(const uint4 *)wide;");
+            judge(b, &b->original);
+            judge(b, &b->at);
+        } else {
+            lacks(b, "uint4");
+        }
+        end(b);
+        free(text);
+    }
+    free(source);
+}
+
+/* Eight outputs of 16 bits at a time: rows that all start at whole pieces of 16 bytes, and rows of
+ * which every other one does. */
+static void test_wgmma_of_half_outputs(void **state)
+{
+    static const char *const changes[][2] = {{"N = 65", "N = 72"}, {"N = 328", "N = 324"},
+        {"C : f32", "C : bf16"}, {"rel = 1e-3", "rel = 1e-2"}, {"float *C", "__nv_bfloat16 *C"},
+        {"= twice", "= __float2bfloat16(twice)"}};
+    char *source = changed(wgmma_product, changes, sizeof changes / sizeof changes[0]);
+    struct bench *b = begin_judged(source);
+    (void)state;
+    for (unsigned variant = 0; variant < 3; variant += 2) {
+        back(b);
+        step(b, ACTION_WGMMA, variant);
+        has(b, "__align__(16) __nv_bfloat16 wide[8];");
+        has(b, "*(uint4 *)to = *(const uint4 *)wide;");
+    }
+    end(b);
+    free(source);
+}
+
 /* B across k, by threads first in a product that is small, then by squares of tensor copies. */
 static void test_wgmma_across(void **state)
 {
@@ -733,6 +801,8 @@ int main(void)
         cmocka_unit_test(test_product_started),
         cmocka_unit_test(test_tensor_cores),
         cmocka_unit_test(test_wgmma),
+        cmocka_unit_test(test_wgmma_places),
+        cmocka_unit_test(test_wgmma_of_half_outputs),
         cmocka_unit_test(test_wgmma_across),
         cmocka_unit_test(test_wgmma_of_eight),
         cmocka_unit_test(test_wgmma_by_threads),
