@@ -2,42 +2,60 @@
  * still change the others. */
 #include "check/check_parts.h"
 
+#include "base/mem.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-static void choose_shapes(struct checker *k, uint64_t held)
+static unsigned nr_tails(const struct checker *k)
 {
-    shapes_choose(k->task, held, k->arena, &k->shapes, &k->nr_shapes);
-    k->costs = arena_array(k->arena, k->nr_shapes + 1, sizeof(*k->costs));
+    unsigned nr = 0;
+
+    for (unsigned i = 0; i < k->nr_shapes; i++)
+        nr += k->shapes[i].kind == SHAPE_DERIVED;
+    return nr;
 }
 
-/* At how many derived shapes does the original run, where these sizes are held? */
+/* Does the original run at the timed sizes alone? What those did not allow (the finer checks of
+ * large arrays) may be looked at with smaller ones. */
+static bool has_own_sizes_alone(const struct checker *k)
+{
+    return k->nr_shapes == 0 || k->shapes[0].kind == SHAPE_RESORT;
+}
+
+/* At how many derived shapes does the original run, where these sizes are held? The checker stays
+ * as it is. */
 static bool count_running(
     struct checker *k, uint64_t held, unsigned *nr_running, bool *all, struct err *err)
 {
-    bool some_failed = false;
+    struct check_shape *const shapes = k->shapes;
+    const unsigned nr_shapes = k->nr_shapes;
+    const bool sanitize = k->sanitize;
+    struct device_result result = {0};
+    bool ok = true;
 
     *nr_running = 0;
-    choose_shapes(k, held);
-    for (unsigned i = 0; i < k->nr_shapes; i++) {
-        struct device_result result;
-        bool clean;
+    k->sanitize |= has_own_sizes_alone(k);
+    shapes_choose(k->task, held, k->arena, &k->shapes, &k->nr_shapes);
+    *all = true;
+    for (unsigned i = 0; ok && i < k->nr_shapes && result.verdict != VERDICT_TIMEOUT; i++) {
+        bool clean = false;
 
         if (k->shapes[i].kind != SHAPE_DERIVED)
             continue;
-        if (!original_runs_at(k, i, &clean, &result, err))
-            return false;
+        ok = original_runs_at(k, i, &clean, &result, err);
         *nr_running += clean;
-        some_failed |= !clean;
-        if (result.verdict == VERDICT_TIMEOUT)
-            break;
+        *all = *all && clean;
     }
-    *all = *nr_running > 0 && !some_failed;
-    return true;
+    *all = *all && *nr_running > 0;
+    k->shapes = shapes;
+    k->nr_shapes = nr_shapes;
+    k->sanitize = sanitize;
+    return ok;
 }
 
 static const int64_t tied_limits[] = {16, 32, 64, 256, 1024};
-enum { NR_TIED_LIMITS = sizeof(tied_limits) / sizeof(tied_limits[0]), MOST_TIED_SIZES = 16 };
+enum { NR_TIED_LIMITS = ARRAY_SIZE(tied_limits), MOST_TIED_SIZES = 16 };
 
 /* The n-th guess which sizes are tied to a number in the kernel's text: each by itself, then all up
  * to a limit, since what a kernel's text fixes (channels, taps, the width of a head) is small. */
@@ -54,12 +72,12 @@ static uint64_t guess_tied(const struct env *sizes, unsigned n)
 }
 
 /* *held: the sizes with which, held, the original runs at most derived shapes; 0: at no more than
- * `least` with any. Shapes and costs of the checker are other ones after this. */
-static bool find_tied(struct checker *k, unsigned least, uint64_t *held, struct err *err)
+ * without with any. */
+static bool find_tied(struct checker *k, uint64_t *held, struct err *err)
 {
     const struct env *sizes = &k->task->timed.sizes;
     uint64_t guesses[MOST_TIED_SIZES + NR_TIED_LIMITS];
-    unsigned most = least;
+    unsigned most = nr_tails(k);
     bool all = false;
 
     *held = 0;
@@ -133,15 +151,6 @@ static bool add_held(struct checker *k, uint64_t held, struct err *err)
     return true;
 }
 
-static unsigned nr_tails(const struct checker *k)
-{
-    unsigned nr = 0;
-
-    for (unsigned i = 0; i < k->nr_shapes; i++)
-        nr += k->shapes[i].kind == SHAPE_DERIVED;
-    return nr;
-}
-
 /* Is the set of shapes so thin that some sizes may be tied to numbers in the kernel's text? On a
  * card a stray access may go unseen or end the context, so no guess is tried there. */
 static bool may_have_tied(const struct checker *k)
@@ -157,31 +166,22 @@ static bool may_have_tied(const struct checker *k)
  * held. Other shapes that were kept stay: in them a held size may be another one. */
 bool tied_keep_shapes(struct checker *k, struct err *err)
 {
-    struct checker before;
     bool kept, slow;
     uint64_t held;
 
-    choose_shapes(k, 0);
+    shapes_choose(k->task, 0, k->arena, &k->shapes, &k->nr_shapes);
+    k->costs = arena_array(k->arena, k->nr_shapes + 1, sizeof(*k->costs));
     kept = original_try_shapes(k, 0, &slow, err);
     if ((!kept && (k->nr_shapes > 0 || err->original)) || slow || !may_have_tied(k))
         return kept;
-    before = *k;
-    /* What the timed sizes did not allow may be looked at with smaller ones. */
-    if (k->nr_shapes == 0 || k->shapes[0].kind == SHAPE_RESORT) {
+    if (!find_tied(k, &held, err))
+        return false;
+    if (held == 0)
+        return kept;
+    if (has_own_sizes_alone(k)) {
         k->sanitize = true;
         k->unvetted = false;
         k->caveat = "";
-    }
-    if (!find_tied(k, nr_tails(&before), &held, err))
-        return false;
-    k->shapes = before.shapes;
-    k->costs = before.costs;
-    k->nr_shapes = before.nr_shapes;
-    if (held == 0) {
-        k->sanitize = before.sanitize;
-        k->unvetted = before.unvetted;
-        k->caveat = before.caveat;
-        return kept;
     }
     for (unsigned i = k->nr_shapes; i-- > 0;)
         if (k->shapes[i].kind == SHAPE_RESORT) {
