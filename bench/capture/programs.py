@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Captures programs of a collection that is not in this repository, and says what became of each.
 
-usage: programs.py KEET-OPT FOLDER OUT [--take N] [--seed N] [--pattern P] [--line COMMAND] [NAME | NAME=ARGUMENTS]...
+usage: programs.py KEET-OPT FOLDER OUT [--take N] [--seed N] [--pattern P] [--line COMMAND] [--dry] [NAME | NAME=ARGUMENTS]...
 
 A program is a folder of FOLDER (--pattern, default *-cuda; NAME is what the star stands for). NAME captures it dry, for 10 s of
 processor time, with the arguments of its makefile's `run`; --take N adds N programs by lot. NAME=ARGUMENTS captures it for
-real with these arguments, makes tasks, and runs these under the sanitizer of memory. Each is built once: by `make ARCH=sm_90` with
-NVCC_APPEND_FLAGS="-cudart shared", or by COMMAND in its folder, which makes ./main. Programs whose makefile links a library of NVIDIA's,
-MPI or GSL are not built. Writes OUT/rows.jsonl, a line as each program ends; what is there already is not run again."""
+real with these arguments, makes tasks, and runs these under the sanitizer of memory; with --dry it is dry with these arguments.
+Each is built once: by `make ARCH=sm_90` with NVCC_APPEND_FLAGS="-cudart shared", or by COMMAND in its folder, which makes ./main. Programs
+whose makefile links a library of NVIDIA's, MPI or GSL are not built. Writes OUT/rows.jsonl, a line as each program ends; what is there already is not run again."""
 import argparse
 import glob
 import json
@@ -25,25 +25,25 @@ LIBRARY = re.compile(r"-l(cublas|cufft|cusparse|cusolver|curand|cudnn|nccl|mpi|g
 
 
 def limits():
-    resource.setrlimit(resource.RLIMIT_AS, (14 << 30, 14 << 30))
+    resource.setrlimit(resource.RLIMIT_AS, (22 << 30, 22 << 30))
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
 
 
 def run(words, folder, wall_s, **more):
-    """Status (None: over the wall time), output of both streams, seconds of processor time."""
+    """Status (None: over the wall time), what it wrote to both streams, seconds of processor time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           errors="replace", stdin=subprocess.DEVNULL, preexec_fn=limits,
                           start_new_session=True, **more) as child:
         try:
-            output, _ = child.communicate(timeout=wall_s)
+            streams = child.communicate(timeout=wall_s)
             status = child.returncode
         except subprocess.TimeoutExpired:
             os.killpg(child.pid, 9)
-            output, _ = child.communicate()
+            streams = child.communicate()
             status = None
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return status, output, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return status, streams, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def build(folder, line):
@@ -69,13 +69,12 @@ def main_source(folder):
 
 def capture(keet, folder, out, options, words, wall_s):
     line = [keet, "capture", *options, "--json", "-o", out, "--", *words]
-    status, output, cpu_s = run(line, folder, wall_s)
-    at = re.search(r"^\{", output, re.MULTILINE)
+    status, (document, said), cpu_s = run(line, folder, wall_s)  # the program's own output is in said, with --json
     try:
-        document = json.JSONDecoder().raw_decode(output[at.start():])[0] if at else None
+        document = json.loads(document)
     except json.JSONDecodeError:
         document = None
-    return status, output[:at.start()] if at else output, document, cpu_s
+    return status, said, document, cpu_s
 
 
 def real(keet, folder, out, words):
@@ -94,7 +93,7 @@ def real(keet, folder, out, words):
         task = {"kernel": launch["kernel"], "stores": any(a["changed"] for a in launch["arrays"]),
                 "task": bool(launch["task"]), "from_text": launch["from_text"], "why": launch["why"]}
         if launch["task"]:
-            done, said, cpu_s = run([keet, "run", launch["task"], "--device", "emu", "--sanitize", "memory"], folder, 120)
+            done, (_, said), cpu_s = run([keet, "run", launch["task"], "--device", "emu", "--sanitize", "memory"], folder, 120)
             task.update(clean=done == 0, said="" if done == 0 else said[-400:], cpu_s=round(cpu_s, 1))
         row["tasks"].append(task)
     return row
@@ -108,13 +107,13 @@ def dry(keet, folder, out, words):
             "cpu_s": round(cpu_s, 1), "end": "" if captured else output[-600:]}
 
 
-def one(keet, folder, target, arguments, line):
+def one(keet, folder, target, arguments, line, only_dry):
     makefile = "".join(open(p, errors="replace").read() for p in glob.glob(f"{folder}/[Mm]akefile"))
     row = {}
     if not line and LIBRARY.search(makefile):
         return {"outcome": "library", "end": LIBRARY.search(makefile).group(0)}
     if not os.path.exists(f"{folder}/.built"):
-        status, output, cpu_s = build(folder, line)
+        status, (_, output), cpu_s = build(folder, line)
         row["build_s"] = round(cpu_s, 1)
         if status != 0:
             return {**row, "outcome": "no build", "end": output[-600:]}
@@ -122,9 +121,10 @@ def one(keet, folder, target, arguments, line):
     words = ["./main"] if line else makefile_run(folder)
     if not words:
         return {**row, "outcome": "no run line", "end": ""}
-    if arguments is None:
-        return {**row, **dry(keet, folder, target, words)}
-    return {**row, **real(keet, folder, target, [words[0], *arguments.split()])}
+    if arguments is not None:
+        words = [words[0], *arguments.split()]
+    way = dry if arguments is None or only_dry else real
+    return {**row, **way(keet, folder, target, words)}
 
 
 def main():
@@ -136,6 +136,7 @@ def main():
     parser.add_argument("--seed", type=int, default=23)
     parser.add_argument("--pattern", default="*-cuda")
     parser.add_argument("--line")
+    parser.add_argument("--dry", action="store_true")
     parser.add_argument("names", nargs="*")
     given = parser.parse_intermixed_args()
     keet, folder, out = (os.path.abspath(p) for p in (given.keet, given.folder, given.out))
@@ -153,7 +154,7 @@ def main():
         start = time.monotonic()
         target = f"{out}/{name.replace('/', '_')}.capture"
         row = {"name": name, "arguments": arguments,
-               **one(keet, f"{folder}/{name}{ends}", target, arguments, given.line)}
+               **one(keet, f"{folder}/{name}{ends}", target, arguments, given.line, given.dry)}
         row["wall_s"] = round(time.monotonic() - start, 1)
         with open(path, "a") as file:
             file.write(json.dumps(row) + "\n")
