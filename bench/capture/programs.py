@@ -29,10 +29,10 @@ def limits():
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
 
 
-def run(words, folder, wall_s, **more):
-    """Status (None: over the wall time), what it wrote to both streams, seconds of processor time."""
+def run(words, folder, wall_s, stderr=subprocess.STDOUT, **more):
+    """Status (None: over the wall time), (output, errors: None where they are in output), seconds of processor time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=stderr, text=True,
                           errors="replace", stdin=subprocess.DEVNULL, preexec_fn=limits,
                           start_new_session=True, **more) as child:
         try:
@@ -69,7 +69,8 @@ def main_source(folder):
 
 def capture(keet, folder, out, options, words, wall_s):
     line = [keet, "capture", *options, "--json", "-o", out, "--", *words]
-    status, (document, said), cpu_s = run(line, folder, wall_s)  # the program's own output is in said, with --json
+    # With --json the program's own output goes to stderr.
+    status, (document, said), cpu_s = run(line, folder, wall_s, stderr=subprocess.PIPE)
     try:
         document = json.loads(document)
     except json.JSONDecodeError:
@@ -93,7 +94,7 @@ def real(keet, folder, out, words):
         task = {"kernel": launch["kernel"], "stores": any(a["changed"] for a in launch["arrays"]),
                 "task": bool(launch["task"]), "from_text": launch["from_text"], "why": launch["why"]}
         if launch["task"]:
-            done, (_, said), cpu_s = run([keet, "run", launch["task"], "--device", "emu", "--sanitize", "memory"], folder, 120)
+            done, (said, _), cpu_s = run([keet, "run", launch["task"], "--device", "emu", "--sanitize", "memory"], folder, 120)
             task.update(clean=done == 0, said="" if done == 0 else said[-400:], cpu_s=round(cpu_s, 1))
         row["tasks"].append(task)
     return row
@@ -113,7 +114,7 @@ def one(keet, folder, target, arguments, line, only_dry):
     if not line and LIBRARY.search(makefile):
         return {"outcome": "library", "end": LIBRARY.search(makefile).group(0)}
     if not os.path.exists(f"{folder}/.built"):
-        status, (_, output), cpu_s = build(folder, line)
+        status, (output, _), cpu_s = build(folder, line)
         row["build_s"] = round(cpu_s, 1)
         if status != 0:
             return {**row, "outcome": "no build", "end": output[-600:]}
