@@ -173,9 +173,8 @@ static bool evaluate(struct single *one, struct err *err)
     if (o->sanitize && c->verdict == VERDICT_OK &&
         !sanitize_run(one->device, c, o->sanitize, o->strict_races, &one->findings, err))
         return false;
-    if (o->sanitize && !o->profile && c->verdict == VERDICT_OK)
-        return true;
-    return workbench_measure(one->bench, &one->task, c, err) &&
+    return ((o->sanitize && !o->profile && c->verdict == VERDICT_OK) ||
+               workbench_measure(one->bench, &one->task, c, err)) &&
            (!o->dump_dir || c->verdict != VERDICT_OK || dump(one, err));
 }
 

@@ -13,10 +13,8 @@ for swizzle in 0 32 64 128; do
         kernel=$work/cute/wgmma_cute.cu
         sed "s/SWIZZLE = 128 in/SWIZZLE = $swizzle in/; s/ALONG_K = 1 in/ALONG_K = $along in/" "$here/cute/wgmma_cute.cu" >"$kernel"
         bash "$here/oracle.sh" "$1" "$kernel"
-        "$1" run --sanitize all "$kernel" | grep '^0 found'
     done
 done
 for name in tma_cute cutlass_collective; do
     bash "$here/oracle.sh" "$1" "$here/cute/$name.cu"
-    "$1" run --sanitize all "$here/cute/$name.cu" | grep '^0 found'
 done

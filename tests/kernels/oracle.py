@@ -12,7 +12,11 @@ import os
 import re
 import sys
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: no Python with NumPy (setup.sh installs it)")
+    sys.exit(77)
 
 import hopper_references
 
