@@ -54,6 +54,21 @@ def test_right_kernels_are_clean():
         assert status == 0 and said.startswith("0 found"), said
 
 
+def test_a_warpgroup_meets_at_its_fence():
+    """Warps that write rows for each other need no barrier before the fence."""
+    text = source("wgmma_stored")
+    alone = text.replace("__syncthreads();\n        asm volatile(\"wgmma.fence", "asm volatile(\"wgmma.fence")
+    assert alone != text
+    status, said = sanitize(alone)
+    assert status == 0 and said.startswith("0 found"), said
+    for name, code in ("original", text), ("alone", alone):
+        with open(f"{folder}/{name}.cu", "w", encoding="utf-8") as file:
+            file.write(code)
+    done = subprocess.run([keet, "check", f"{folder}/original.cu", f"{folder}/alone.cu", "--device", "emu"],
+                          capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 WAIT = 'asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");'
 ARRIVE = """if (threadIdx.x % 128 == 0)
                 arrive(empty + 8 * i);"""

@@ -41,7 +41,7 @@ enum split_state {
     SPLIT_READY,
     SPLIT_AT_BARRIER,
     SPLIT_AT_SYNC,      /* waits for lanes of need */
-    SPLIT_AT_WGMMA,     /* wgmma.wait_group: waits for the other warps of the warpgroup */
+    SPLIT_AT_WGMMA,     /* wgmma.fence, wait_group: waits for the other warps of the warpgroup */
     SPLIT_AT_REGISTERS, /* setmaxnreg.inc: waits for need registers a lane */
     SPLIT_AT_CLUSTER,   /* barrier.cluster.wait: waits for need to have arrived everywhere */
     SPLIT_PARENT        /* mask: the lanes that have come */
@@ -429,8 +429,10 @@ bool matrix_step(
 /* flight.c: what asynchronous units do that has not been waited for */
 void flight_add(struct warp *w, const struct emu_access *access, bool bulk);
 bool flight_issue(struct block_worker *k, struct warp *w); /* a wgmma, behind its reads */
+/* Groups of products and of bulk copies, and wgmma.fence, at which a warpgroup meets. */
 bool flight_group(struct block_worker *k, struct warp *w, uint16_t s, const struct inst *in);
-bool flight_deadlock(struct block_worker *k); /* false: no warp waits for a wgmma */
+bool flight_is_crossed(struct block_worker *k); /* warps of a warpgroup wait for each other */
+bool flight_deadlock(struct block_worker *k);   /* false: no warp waits for a wgmma */
 void flight_start(struct warp *w);
 void flight_finish(struct warp *w);
 

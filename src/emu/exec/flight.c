@@ -4,7 +4,9 @@
  * A wgmma is one operation of the four warps of a warpgroup: it is done for none of them before all
  * have issued it, and when one of them has waited for it, it is done for all. So a wait holds a
  * warp until the others of its warpgroup have issued as many. Kernels rely on this: one thread of a
- * warpgroup tells the producer that a buffer is free.
+ * warpgroup tells the producer that a buffer is free. And none begins before all have come to the
+ * wgmma.fence before it, so that it reads what each of the four has written there: kernels rely on
+ * this, too (CUTLASS's example 88, backward, whose warps write a factor for each other).
  *
  * When reads have been waited for, listeners hear of them once more, as of now: a barrier at which
  * the warp arrived before it waited did not hold the reads back. Only where listeners want
@@ -33,6 +35,8 @@ struct flight {
     uint32_t products;      /* issued so far */
     uint32_t upto[COMMITS]; /* by group: products issued before its commit */
     uint32_t needs;         /* of a warp at a wait: products that all must have issued */
+    uint32_t fences;        /* passed or waited at so far */
+    bool at_fence;          /* the warp waits at a fence, and not for products */
 };
 
 static struct flight *flight_of(struct warp *w)
@@ -109,10 +113,37 @@ static bool all_issued(struct block_worker *k, const struct warp *w, uint32_t pr
     return true;
 }
 
+static bool all_at_fence(struct block_worker *k, const struct warp *w)
+{
+    for (unsigned i = 0; i < GROUP_WARPS; i++) {
+        const struct warp *v = mate(k, w, i);
+        if (v && (!v->flight || v->flight->fences < w->flight->fences))
+            return false;
+    }
+    return true;
+}
+
+static bool may_pass(struct block_worker *k, const struct warp *w)
+{
+    return w->flight->at_fence ? all_at_fence(k, w) : all_issued(k, w, w->flight->needs);
+}
+
+static bool pass_fence(struct block_worker *k, struct warp *w)
+{
+    w->flight->at_fence = false;
+    if (k->nr_listeners) {
+        tell(k, w, MBARRIER_COMPLETE);
+        tell(k, w, MBARRIER_PASS);
+    }
+    return true;
+}
+
 static bool pass(struct block_worker *k, struct warp *w)
 {
     const uint32_t below = w->flight->needs;
     bool ok = true;
+    if (w->flight->at_fence)
+        return pass_fence(k, w);
     for (unsigned i = 0; i < GROUP_WARPS && ok; i++) {
         struct warp *v = mate(k, w, i);
         ok = !v || land(k, w, v, below, false);
@@ -132,7 +163,7 @@ static bool release(struct block_worker *k, const struct warp *w)
     for (unsigned i = 0; i < GROUP_WARPS; i++) {
         struct warp *v = mate(k, w, i);
         for (unsigned s = 0; v && s < v->nr_splits; s++) {
-            if (v->splits[s].state != SPLIT_AT_WGMMA || !all_issued(k, v, v->flight->needs))
+            if (v->splits[s].state != SPLIT_AT_WGMMA || !may_pass(k, v))
                 continue;
             v->splits[s].state = SPLIT_READY;
             k->moves++;
@@ -150,10 +181,24 @@ bool flight_issue(struct block_worker *k, struct warp *w)
     return release(k, w);
 }
 
+/* wgmma.fence: waits for the other warps of the warpgroup. */
+static bool meet(struct block_worker *k, struct warp *w, uint16_t s)
+{
+    struct flight *f = flight_of(w);
+    f->fences++;
+    f->at_fence = true;
+    w->splits[s].state = SPLIT_AT_WGMMA;
+    if (k->nr_listeners)
+        tell(k, w, MBARRIER_ARRIVE);
+    return release(k, w);
+}
+
 bool flight_group(struct block_worker *k, struct warp *w, uint16_t s, const struct inst *in)
 {
     const bool bulk = in->kind == INST_BULK_GROUP;
     struct flight *f = flight_of(w);
+    if (in->sub == PTX_SUB_FENCE)
+        return meet(k, w, s);
     if (in->sub == PTX_SUB_COMMIT_GROUP) {
         if (!bulk)
             f->upto[f->open[0] % COMMITS] = f->products;
@@ -171,6 +216,29 @@ bool flight_group(struct block_worker *k, struct warp *w, uint16_t s, const stru
     return true;
 }
 
+static bool waits_for_mates(const struct warp *w)
+{
+    for (unsigned s = 0; s < w->nr_splits; s++)
+        if (w->splits[s].state == SPLIT_AT_WGMMA)
+            return true;
+    return false;
+}
+
+bool flight_is_crossed(struct block_worker *k)
+{
+    for (unsigned first = 0; first < k->nr_warps; first += GROUP_WARPS) {
+        unsigned nr = 0, nr_waiting = 0;
+        for (unsigned i = 0; i < GROUP_WARPS; i++) {
+            const struct warp *v = mate(k, &k->warps[first], i);
+            nr += v && !v->done;
+            nr_waiting += v && !v->done && waits_for_mates(v);
+        }
+        if (nr_waiting > 0 && nr_waiting == nr)
+            return true;
+    }
+    return false;
+}
+
 bool flight_deadlock(struct block_worker *k)
 {
     const struct warp *w;
@@ -178,9 +246,10 @@ bool flight_deadlock(struct block_worker *k)
     if (!split)
         return false;
     exec_fault(k, VERDICT_FAULT, split->pc - 1,
-        "warp %u of block (%u,%u,%u) waits for a wgmma that other warps of its warpgroup never "
-        "issue",
-        w->index, k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
+        "warp %u of block (%u,%u,%u) waits %s that other warps of its warpgroup never %s", w->index,
+        k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2],
+        w->flight->at_fence ? "at a wgmma.fence" : "for a wgmma",
+        w->flight->at_fence ? "come to" : "issue");
     return true;
 }
 

@@ -318,6 +318,8 @@ static bool say_deadlock(const struct step *s, const struct mbarrier_state *o)
 
 bool mbarrier_deadlock(struct block_worker *k)
 {
+    if (flight_is_crossed(k)) /* explains who waits for them */
+        return sync_deadlock(k);
     for (unsigned i = 0; i < 2 * k->nr_warps; i++) {
         const struct warp *w = &k->warps[i % k->nr_warps];
         if (w->done || !w->asked_at)

@@ -1,6 +1,7 @@
 /* Owns wgmma.mma_async: products whose B, and A where it is not in registers, lie in shared memory.
- * A warp multiplies its 16 rows at once when it issues; a kernel that waits properly cannot tell
- * the difference. Sums are those of tensor.h.
+ * A warp multiplies its 16 rows at once when it issues, after the warpgroup has met at the
+ * wgmma.fence (flight.c); a kernel that waits properly cannot tell the difference. Sums are those
+ * of tensor.h.
  *
  * Operands in shared memory (PTX ISA 9.0, 9.7.15.5): a row of 32 bytes along k, 64 of B where A is
  * sparse, is chunks of 16 bytes, and a descriptor says where chunks lie. Bits 0-13: where the
