@@ -109,7 +109,6 @@ static bool fails(enum kind kind, int error)
     real = (__typeof__(type) *)dlsym(RTLD_NEXT, name)
 
 typedef int main_f(int, char **, char **);
-// NOLINTNEXTLINE(bugprone-reserved-identifier)
 int __libc_start_main(
     main_f *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
 
@@ -125,7 +124,6 @@ static int main_of_forks(int argc, char **argv, char **environment)
     return status;
 }
 
-// NOLINTNEXTLINE(bugprone-reserved-identifier)
 int __libc_start_main(main_f *program, int argc, char **argv, void (*init)(void),
     void (*fini)(void), void (*rtld_fini)(void), void *stack)
 {
@@ -168,7 +166,6 @@ static void note(char what, int fd, const void *bytes, size_t len, off_t from)
         _exit(9);
 }
 
-// NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
 
 void *malloc(size_t bytes)
