@@ -306,7 +306,8 @@ void warp_exit(struct warp *w, uint16_t s, uint32_t mask);
  * for. */
 void warp_part(struct warp *w, uint16_t s);
 uint16_t warp_ready(const struct warp *w, uint16_t after); /* a ready leaf, NO_SPLIT when none */
-/* The block's first split in this state, and its warp; NULL: none. */
+/* The warp's, or the block's, first split in this state, and its warp; NULL: none. */
+const struct warp_split *warp_split_at(const struct warp *w, enum split_state state);
 const struct warp_split *warp_waiting(
     const struct block_worker *k, enum split_state state, const struct warp **w);
 

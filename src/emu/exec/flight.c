@@ -103,37 +103,17 @@ static struct warp *mate(struct block_worker *k, const struct warp *w, unsigned 
     return index < k->nr_warps ? &k->warps[index] : NULL;
 }
 
-static bool all_issued(struct block_worker *k, const struct warp *w, uint32_t products)
-{
-    for (unsigned i = 0; i < GROUP_WARPS; i++) {
-        const struct warp *v = mate(k, w, i);
-        if (products && v && (!v->flight || v->flight->products < products))
-            return false;
-    }
-    return true;
-}
-
-static bool all_at_fence(struct block_worker *k, const struct warp *w)
-{
-    for (unsigned i = 0; i < GROUP_WARPS; i++) {
-        const struct warp *v = mate(k, w, i);
-        if (v && (!v->flight || v->flight->fences < w->flight->fences))
-            return false;
-    }
-    return true;
-}
-
+/* Have all four issued the products, or come to the fence, for which w waits? */
 static bool may_pass(struct block_worker *k, const struct warp *w)
 {
-    return w->flight->at_fence ? all_at_fence(k, w) : all_issued(k, w, w->flight->needs);
-}
-
-static bool pass_fence(struct block_worker *k, struct warp *w)
-{
-    w->flight->at_fence = false;
-    if (k->nr_listeners) {
-        tell(k, w, MBARRIER_COMPLETE);
-        tell(k, w, MBARRIER_PASS);
+    const bool fence = w->flight->at_fence;
+    const uint32_t need = fence ? w->flight->fences : w->flight->needs;
+    for (unsigned i = 0; i < GROUP_WARPS; i++) {
+        const struct warp *v = mate(k, w, i);
+        const struct flight *f = v ? v->flight : NULL;
+        const uint32_t has = !f ? 0 : fence ? f->fences : f->products;
+        if (v && has < need)
+            return false;
     }
     return true;
 }
@@ -142,8 +122,14 @@ static bool pass(struct block_worker *k, struct warp *w)
 {
     const uint32_t below = w->flight->needs;
     bool ok = true;
-    if (w->flight->at_fence)
-        return pass_fence(k, w);
+    if (w->flight->at_fence) {
+        w->flight->at_fence = false;
+        if (k->nr_listeners) {
+            tell(k, w, MBARRIER_COMPLETE);
+            tell(k, w, MBARRIER_PASS);
+        }
+        return true;
+    }
     for (unsigned i = 0; i < GROUP_WARPS && ok; i++) {
         struct warp *v = mate(k, w, i);
         ok = !v || land(k, w, v, below, false);
@@ -210,18 +196,10 @@ bool flight_group(struct block_worker *k, struct warp *w, uint16_t s, const stru
     if (bulk)
         return land(k, w, w, done, true);
     f->needs = f->upto[(done - 1) % COMMITS];
-    if (all_issued(k, w, f->needs))
+    if (may_pass(k, w))
         return pass(k, w);
     w->splits[s].state = SPLIT_AT_WGMMA;
     return true;
-}
-
-static bool waits_for_mates(const struct warp *w)
-{
-    for (unsigned s = 0; s < w->nr_splits; s++)
-        if (w->splits[s].state == SPLIT_AT_WGMMA)
-            return true;
-    return false;
 }
 
 bool flight_is_crossed(struct block_worker *k)
@@ -231,7 +209,7 @@ bool flight_is_crossed(struct block_worker *k)
         for (unsigned i = 0; i < GROUP_WARPS; i++) {
             const struct warp *v = mate(k, &k->warps[first], i);
             nr += v && !v->done;
-            nr_waiting += v && !v->done && waits_for_mates(v);
+            nr_waiting += v && !v->done && warp_split_at(v, SPLIT_AT_WGMMA);
         }
         if (nr_waiting > 0 && nr_waiting == nr)
             return true;

@@ -192,14 +192,21 @@ uint16_t warp_ready(const struct warp *w, uint16_t after)
     return NO_SPLIT;
 }
 
+const struct warp_split *warp_split_at(const struct warp *w, enum split_state state)
+{
+    for (unsigned s = 0; s < w->nr_splits; s++)
+        if (w->splits[s].state == state)
+            return &w->splits[s];
+    return NULL;
+}
+
 const struct warp_split *warp_waiting(
     const struct block_worker *k, enum split_state state, const struct warp **w)
 {
-    for (unsigned i = 0; i < k->nr_warps; i++) {
+    const struct warp_split *split = NULL;
+    for (unsigned i = 0; i < k->nr_warps && !split; i++) {
         *w = &k->warps[i];
-        for (unsigned s = 0; s < (*w)->nr_splits; s++)
-            if ((*w)->splits[s].state == state)
-                return &(*w)->splits[s];
+        split = warp_split_at(*w, state);
     }
-    return NULL;
+    return split;
 }
