@@ -22,6 +22,8 @@ find_path(LIBCLANG_INCLUDE clang-c/Index.h
     HINTS /usr/lib/llvm-14/include /usr/lib/llvm-16/include /usr/lib/llvm-19/include REQUIRED)
 find_library(LIBCLANG_LIBRARY NAMES clang-14 clang
     HINTS ${LIBCLANG_INCLUDE}/../lib REQUIRED)
-add_library(libclang INTERFACE)
-target_include_directories(libclang SYSTEM INTERFACE ${LIBCLANG_INCLUDE})
-target_link_libraries(libclang INTERFACE ${LIBCLANG_LIBRARY})
+# Loaded with dlopen, by the name that it has in other installations, too.
+file(REAL_PATH ${LIBCLANG_LIBRARY} LIBCLANG_FILE)
+execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${LIBCLANG_FILE} OUTPUT_VARIABLE headers COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCH "SONAME +([^ \n]+)" headers "${headers}")
+set(LIBCLANG_SONAME ${CMAKE_MATCH_1} CACHE INTERNAL "the file name by which libclang is loaded")

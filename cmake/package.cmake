@@ -31,6 +31,13 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON) # what the program is linked to: libclang, sqlite, curl, ...
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON) # what the program is linked to: sqlite, curl, ...
+# And what it loads: the package that libclang is of, where Debian's is used.
+find_program(DPKG_QUERY dpkg-query)
+if(DPKG_QUERY)
+    execute_process(COMMAND ${DPKG_QUERY} -S ${LIBCLANG_FILE}
+        OUTPUT_VARIABLE owner ERROR_QUIET)
+    string(REGEX MATCH "^[^:]+" CPACK_DEBIAN_PACKAGE_DEPENDS "${owner}")
+endif()
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-venv, man-db")
 include(CPack)

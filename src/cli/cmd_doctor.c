@@ -20,7 +20,6 @@
 #include "run/cutlass.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdarg.h>
@@ -32,7 +31,7 @@
 enum state {
     STATE_OK,
     STATE_ABSENT, /* something cannot be done here; the emulator works */
-    STATE_BROKEN  /* the emulator needs it */
+    STATE_BROKEN  /* no search can run without it */
 };
 static const char *const state_names[] = {"ok", "absent", "broken"};
 
@@ -49,6 +48,7 @@ struct doctor {
     struct row rows[NR_ROWS];
     unsigned nr_rows;
     bool runs;       /* the emulator ran a kernel */
+    bool reads;      /* libclang can be loaded */
     bool gpu_loaded; /* the driver works and sees a GPU */
 };
 
@@ -207,14 +207,14 @@ static void see_emulator(struct doctor *d, const struct options *o)
 
 static void see_libclang(struct doctor *d)
 {
-    void *symbol = dlsym(RTLD_DEFAULT, "clang_createIndex");
-    Dl_info info;
+    struct err err;
+    const char *path = propose_parser(&err);
 
-    if (symbol && dladdr(symbol, &info))
-        add_row(d, "libclang", STATE_OK, "%s", info.dli_fname);
+    d->reads = path != NULL;
+    if (path)
+        add_row(d, "libclang", STATE_OK, "%s", path);
     else
-        advise(add_row(d, "libclang", STATE_ABSENT, "not loaded: the rewriter cannot read kernels"),
-            "run setup.sh");
+        advise(add_row(d, "libclang", STATE_BROKEN, "%s", err.text), "run setup.sh");
 }
 
 /* Answers 0: Landlock is enforced; 1: there is no Landlock; 2: Landlock agrees but does not
@@ -598,7 +598,7 @@ static void see_permission(struct doctor *d)
 
 static const char *summary_of(const struct doctor *d)
 {
-    if (!d->runs)
+    if (!d->runs || !d->reads)
         return "keet-opt cannot run here until what is broken above is mended.";
     if (!d->gpu_loaded)
         return "keet-opt works here on the emulator: results and counters are exact, times are "
@@ -670,7 +670,7 @@ bool cmd_doctor(const struct options *options, int *status, struct err *err)
     see_nvml(d);
     see_cupti(d);
     see_permission(d);
-    *status = d->runs ? EXIT_DONE : EXIT_FAILED;
+    *status = d->runs && d->reads ? EXIT_DONE : EXIT_FAILED;
     if (options->json)
         ok = print_json(d, err);
     else

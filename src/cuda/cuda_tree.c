@@ -1,11 +1,10 @@
-/* libclang's cursors copied into plain nodes. The only file that knows libclang. */
+/* libclang's cursors copied into plain nodes. Only this file and libclang.c know libclang. */
 #include "cuda/cuda_tree.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "cuda/cuda_prelude.h"
-
-#include <clang-c/Index.h>
+#include "cuda/libclang.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -33,9 +32,9 @@ struct tree_builder {
 
 static const char *take_string(struct arena *arena, CXString s)
 {
-    const char *text = clang_getCString(s);
+    const char *text = clang.getCString(s);
     char *copy = arena_strdup(arena, text ? text : "");
-    clang_disposeString(s);
+    clang.disposeString(s);
     return copy;
 }
 
@@ -141,31 +140,31 @@ static enum scalar scalar_of(CXType type, const char *spelling)
 static struct ctype ctype_of(struct tree_builder *b, CXType type, bool want_base)
 {
     struct ctype out = {0};
-    CXType t = clang_getCanonicalType(type);
+    CXType t = clang.getCanonicalType(type);
     if (t.kind == CXType_LValueReference || t.kind == CXType_RValueReference) {
         out.is_reference = true;
-        t = clang_getPointeeType(t);
-        type = clang_getPointeeType(type);
+        t = clang.getPointeeType(t);
+        type = clang.getPointeeType(type);
     }
     while (t.kind == CXType_ConstantArray || t.kind == CXType_IncompleteArray ||
            t.kind == CXType_VariableArray || t.kind == CXType_DependentSizedArray) {
         if (out.nr_dims < CTYPE_MAX_DIMS) {
-            const long long size = clang_getArraySize(t);
+            const long long size = clang.getArraySize(t);
             out.dims[out.nr_dims++] = t.kind == CXType_ConstantArray ? size : -1;
         }
-        t = clang_getCanonicalType(clang_getArrayElementType(t));
-        type = clang_getArrayElementType(type);
+        t = clang.getCanonicalType(clang.getArrayElementType(t));
+        type = clang.getArrayElementType(type);
     }
     while (t.kind == CXType_Pointer) {
         out.is_pointer = true;
-        out.is_restrict |= clang_isRestrictQualifiedType(t);
-        t = clang_getPointeeType(t);
-        type = clang_getPointeeType(type);
+        out.is_restrict |= clang.isRestrictQualifiedType(t);
+        t = clang.getPointeeType(t);
+        type = clang.getPointeeType(type);
     }
-    out.is_const = clang_isConstQualifiedType(t);
+    out.is_const = clang.isConstQualifiedType(t);
     if (want_base || t.kind == CXType_Record) {
-        const char *spelling = take_string(b->arena, clang_getTypeSpelling(t));
-        const char *written = take_string(b->arena, clang_getTypeSpelling(type));
+        const char *spelling = take_string(b->arena, clang.getTypeSpelling(t));
+        const char *written = take_string(b->arena, clang.getTypeSpelling(type));
         if (str_starts(spelling, "const "))
             spelling += 6;
         if (str_starts(written, "const "))
@@ -183,11 +182,11 @@ static struct ctype ctype_of(struct tree_builder *b, CXType type, bool want_base
 
 static void range_of(struct tree_builder *b, CXCursor cursor, unsigned *start, unsigned *end)
 {
-    const CXSourceRange range = clang_getCursorExtent(cursor);
+    const CXSourceRange range = clang.getCursorExtent(cursor);
     CXFile file;
     unsigned line, column;
-    clang_getExpansionLocation(clang_getRangeStart(range), &file, &line, &column, start);
-    clang_getExpansionLocation(clang_getRangeEnd(range), &file, &line, &column, end);
+    clang.getExpansionLocation(clang.getRangeStart(range), &file, &line, &column, start);
+    clang.getExpansionLocation(clang.getRangeEnd(range), &file, &line, &column, end);
     if (*end > b->tree->bytes)
         *end = (unsigned)b->tree->bytes;
     if (*start > *end)
@@ -238,13 +237,13 @@ static enum CXChildVisitResult collect(CXCursor cursor, CXCursor parent, CXClien
 static struct child_list children_of(CXCursor cursor)
 {
     struct child_list list = {0};
-    clang_visitChildren(cursor, collect, &list);
+    clang.visitChildren(cursor, collect, &list);
     return list;
 }
 
 static bool is_tree_part(enum CXCursorKind kind)
 {
-    return clang_isExpression(kind) || clang_isStatement(kind) || kind == CXCursor_VarDecl;
+    return clang.isExpression(kind) || clang.isStatement(kind) || kind == CXCursor_VarDecl;
 }
 
 static struct node *build(struct tree_builder *b, CXCursor cursor);
@@ -253,7 +252,7 @@ static void build_children(struct tree_builder *b, struct node *n, CXCursor curs
 {
     struct child_list list = children_of(cursor);
     for (size_t i = 0; i < list.nr; i++) {
-        if (!is_tree_part(clang_getCursorKind(list.items[i])))
+        if (!is_tree_part(clang.getCursorKind(list.items[i])))
             continue;
         struct node *child = build(b, list.items[i]);
         if (child)
@@ -303,7 +302,7 @@ static const char *operator_between(struct tree_builder *b, unsigned start, unsi
 static struct node *find_decl(struct tree_builder *b, CXCursor cursor)
 {
     for (size_t i = b->nr_decls; i-- > 0;)
-        if (clang_equalCursors(b->decls[i].cursor, cursor))
+        if (clang.equalCursors(b->decls[i].cursor, cursor))
             return b->decls[i].node;
     return NULL;
 }
@@ -318,20 +317,20 @@ static unsigned name_offset(CXCursor cursor)
 {
     CXFile file;
     unsigned line, column, offset;
-    clang_getExpansionLocation(clang_getCursorLocation(cursor), &file, &line, &column, &offset);
+    clang.getExpansionLocation(clang.getCursorLocation(cursor), &file, &line, &column, &offset);
     return offset;
 }
 
 static void build_declaration(struct tree_builder *b, struct node *n, CXCursor cursor)
 {
-    n->name = take_string(b->arena, clang_getCursorSpelling(cursor));
+    n->name = take_string(b->arena, clang.getCursorSpelling(cursor));
     n->name_at = name_offset(cursor);
-    n->type = ctype_of(b, clang_getCursorType(cursor), true);
-    n->is_extern = clang_Cursor_getStorageClass(cursor) == CX_SC_Extern;
+    n->type = ctype_of(b, clang.getCursorType(cursor), true);
+    n->is_extern = clang.Cursor_getStorageClass(cursor) == CX_SC_Extern;
     remember_decl(b, cursor, n);
     struct child_list list = children_of(cursor);
     for (size_t i = 0; i < list.nr; i++) {
-        const enum CXCursorKind kind = clang_getCursorKind(list.items[i]);
+        const enum CXCursorKind kind = clang.getCursorKind(list.items[i]);
         if (kind == CXCursor_CUDASharedAttr)
             n->is_shared = true;
         if (!is_tree_part(kind))
@@ -472,11 +471,11 @@ static enum node_kind kind_of(enum CXCursorKind kind)
 
 static void build_call(struct tree_builder *b, struct node *n, CXCursor cursor)
 {
-    n->name = take_string(b->arena, clang_getCursorSpelling(cursor));
-    const int nr = clang_Cursor_getNumArguments(cursor);
+    n->name = take_string(b->arena, clang.getCursorSpelling(cursor));
+    const int nr = clang.Cursor_getNumArguments(cursor);
     for (int i = 0; i < nr; i++) {
-        const CXCursor arg = clang_Cursor_getArgument(cursor, (unsigned)i);
-        if (clang_Cursor_isNull(arg))
+        const CXCursor arg = clang.Cursor_getArgument(cursor, (unsigned)i);
+        if (clang.Cursor_isNull(arg))
             continue;
         struct node *child = build(b, arg);
         if (child && child->end > child->start) /* a default argument has no place */
@@ -536,15 +535,15 @@ static void name_unresolved_call(struct tree_builder *b, struct node *n)
 
 static struct node *build(struct tree_builder *b, CXCursor cursor)
 {
-    const enum CXCursorKind ckind = clang_getCursorKind(cursor);
+    const enum CXCursorKind ckind = clang.getCursorKind(cursor);
     unsigned start, end;
     range_of(b, cursor, &start, &end);
     const struct macro_use *macro = macro_at(b, start, end);
 
-    if (macro && !macro->function_like && clang_isExpression(ckind)) {
+    if (macro && !macro->function_like && clang.isExpression(ckind)) {
         struct node *name = new_node(b, NODE_NAME, start, end);
         name->name = slice(b, start, end);
-        name->type = ctype_of(b, clang_getCursorType(cursor), false);
+        name->type = ctype_of(b, clang.getCursorType(cursor), false);
         return name;
     }
     if (ckind == CXCursor_VarDecl) {
@@ -554,8 +553,8 @@ static struct node *build(struct tree_builder *b, CXCursor cursor)
     }
     struct node *n = new_node(b, kind_of(ckind), start, end);
     n->in_macro = macro != NULL;
-    if (clang_isExpression(ckind))
-        n->type = ctype_of(b, clang_getCursorType(cursor), false);
+    if (clang.isExpression(ckind))
+        n->type = ctype_of(b, clang.getCursorType(cursor), false);
     if (n->kind == NODE_CALL) {
         build_call(b, n, cursor);
         if (str_starts(n->name, "operator ") && !n->nr_children)
@@ -564,14 +563,14 @@ static struct node *build(struct tree_builder *b, CXCursor cursor)
     }
     build_children(b, n, cursor);
     if (n->kind == NODE_NAME) {
-        n->name = take_string(b->arena, clang_getCursorSpelling(cursor));
-        n->decl = find_decl(b, clang_getCursorReferenced(cursor));
+        n->name = take_string(b->arena, clang.getCursorSpelling(cursor));
+        n->decl = find_decl(b, clang.getCursorReferenced(cursor));
     } else if (n->kind == NODE_MEMBER) {
-        n->name = take_string(b->arena, clang_getCursorSpelling(cursor));
+        n->name = take_string(b->arena, clang.getCursorSpelling(cursor));
         if (n->child && n->child->end == n->end)
             return unwrap(n); /* a conversion operator that nobody wrote */
     } else if (n->kind == NODE_OTHER && n->nr_children == 1 &&
-               (is_implicit(n) || clang_isStatement(ckind))) {
+               (is_implicit(n) || clang.isStatement(ckind))) {
         return unwrap(n); /* implicit casts; statements with attributes such as #pragma unroll */
     } else if (n->kind == NODE_CAST && n->nr_children > 1) {
         struct node *last = n->child; /* a type's template arguments come first */
@@ -581,7 +580,7 @@ static struct node *build(struct tree_builder *b, CXCursor cursor)
         n->nr_children = 1;
     }
     name_parts(b, n);
-    if (n->kind == NODE_OTHER && clang_isExpression(ckind))
+    if (n->kind == NODE_OTHER && clang.isExpression(ckind))
         name_unresolved_call(b, n);
     return n;
 }
@@ -591,20 +590,20 @@ static void build_function(struct tree_builder *b, CXCursor cursor)
     unsigned start, end;
     range_of(b, cursor, &start, &end);
     struct node *f = new_node(b, NODE_FUNCTION, start, end);
-    f->name = take_string(b->arena, clang_getCursorSpelling(cursor));
+    f->name = take_string(b->arena, clang.getCursorSpelling(cursor));
     f->name_at = name_offset(cursor);
-    f->type = ctype_of(b, clang_getResultType(clang_getCursorType(cursor)), true);
+    f->type = ctype_of(b, clang.getResultType(clang.getCursorType(cursor)), true);
     struct child_list list = children_of(cursor);
     for (size_t i = 0; i < list.nr; i++) {
-        const enum CXCursorKind kind = clang_getCursorKind(list.items[i]);
+        const enum CXCursorKind kind = clang.getCursorKind(list.items[i]);
         if (kind == CXCursor_CUDAGlobalAttr)
             f->is_kernel = true;
         if (kind == CXCursor_ParmDecl) {
             range_of(b, list.items[i], &start, &end);
             struct node *p = new_node(b, NODE_PARAM, start, end);
-            p->name = take_string(b->arena, clang_getCursorSpelling(list.items[i]));
+            p->name = take_string(b->arena, clang.getCursorSpelling(list.items[i]));
             p->name_at = name_offset(list.items[i]);
-            p->type = ctype_of(b, clang_getCursorType(list.items[i]), true);
+            p->type = ctype_of(b, clang.getCursorType(list.items[i]), true);
             remember_decl(b, list.items[i], p);
             append(f, p);
         } else if (kind == CXCursor_CompoundStmt) {
@@ -620,8 +619,8 @@ static void build_function(struct tree_builder *b, CXCursor cursor)
 static enum CXChildVisitResult visit_macros(CXCursor cursor, CXCursor parent, CXClientData data)
 {
     struct tree_builder *b = data;
-    if (clang_getCursorKind(cursor) == CXCursor_MacroExpansion &&
-        clang_Location_isFromMainFile(clang_getCursorLocation(cursor))) {
+    if (clang.getCursorKind(cursor) == CXCursor_MacroExpansion &&
+        clang.Location_isFromMainFile(clang.getCursorLocation(cursor))) {
         struct macro_use use = {0};
         range_of(b, cursor, &use.start, &use.end);
         use.function_like = b->tree->source[use.end - (use.end > use.start)] == ')';
@@ -634,8 +633,8 @@ static enum CXChildVisitResult visit_macros(CXCursor cursor, CXCursor parent, CX
 static enum CXChildVisitResult visit_top(CXCursor cursor, CXCursor parent, CXClientData data)
 {
     struct tree_builder *b = data;
-    const enum CXCursorKind kind = clang_getCursorKind(cursor);
-    if (!clang_Location_isFromMainFile(clang_getCursorLocation(cursor)))
+    const enum CXCursorKind kind = clang.getCursorKind(cursor);
+    if (!clang.Location_isFromMainFile(clang.getCursorLocation(cursor)))
         return CXChildVisit_Continue;
     if (kind == CXCursor_FunctionDecl || kind == CXCursor_FunctionTemplate) {
         build_function(b, cursor);
@@ -665,24 +664,31 @@ static void set_lines(struct cuda_tree *tree)
 
 static void find_trouble(struct tree_builder *b)
 {
-    const unsigned nr = clang_getNumDiagnostics(b->unit);
+    const unsigned nr = clang.getNumDiagnostics(b->unit);
     for (unsigned i = 0; i < nr && !b->tree->trouble; i++) {
-        CXDiagnostic diag = clang_getDiagnostic(b->unit, i);
-        if (clang_getDiagnosticSeverity(diag) >= CXDiagnostic_Error) {
+        CXDiagnostic diag = clang.getDiagnostic(b->unit, i);
+        if (clang.getDiagnosticSeverity(diag) >= CXDiagnostic_Error) {
             CXFile file;
             unsigned line, column, offset;
-            clang_getExpansionLocation(
-                clang_getDiagnosticLocation(diag), &file, &line, &column, &offset);
-            const char *text = take_string(b->arena, clang_getDiagnosticSpelling(diag));
+            clang.getExpansionLocation(
+                clang.getDiagnosticLocation(diag), &file, &line, &column, &offset);
+            const char *text = take_string(b->arena, clang.getDiagnosticSpelling(diag));
             b->tree->trouble = arena_printf(b->arena, "line %u: %s", line, text);
         }
-        clang_disposeDiagnostic(diag);
+        clang.disposeDiagnostic(diag);
     }
+}
+
+const char *cuda_tree_library(struct err *err)
+{
+    return libclang_load(err) ? libclang_path() : NULL;
 }
 
 struct cuda_tree *cuda_tree_parse(struct arena *arena, const char *source, size_t bytes,
     const struct tune *tunes, unsigned nr_tunes, struct err *err)
 {
+    if (!libclang_load(err))
+        return NULL;
     char *text = blanked(source, bytes);
     const bool conditionals = has_conditionals(text);
     struct str prelude = {0};
@@ -700,10 +706,10 @@ struct cuda_tree *cuda_tree_parse(struct arena *arena, const char *source, size_
     const char *const args[] = {"-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib",
         "--cuda-gpu-arch=sm_70", "-std=c++17", "-w", "-nostdinc", "-ferror-limit=4", "-include",
         prelude_path};
-    clang_toggleCrashRecovery(0); /* it leaves a process behind that may crash later */
-    CXIndex index = clang_createIndex(0, 0);
+    clang.toggleCrashRecovery(0); /* it leaves a process behind that may crash later */
+    CXIndex index = clang.createIndex(0, 0);
     CXTranslationUnit unit = NULL;
-    const enum CXErrorCode rc = clang_parseTranslationUnit2(index, source_path, args,
+    const enum CXErrorCode rc = clang.parseTranslationUnit2(index, source_path, args,
         (int)ARRAY_SIZE(args), files, ARRAY_SIZE(files),
         CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_VisitImplicitAttributes,
         &unit);
@@ -715,16 +721,16 @@ struct cuda_tree *cuda_tree_parse(struct arena *arena, const char *source, size_
         *tree = (struct cuda_tree){.arena = arena, .source = source, .bytes = bytes};
         struct tree_builder b = {.tree = tree, .arena = arena, .unit = unit};
         tree->root = new_node(&b, NODE_OTHER, 0, (unsigned)bytes);
-        const CXCursor top = clang_getTranslationUnitCursor(unit);
-        clang_visitChildren(top, visit_macros, &b);
-        clang_visitChildren(top, visit_top, &b);
+        const CXCursor top = clang.getTranslationUnitCursor(unit);
+        clang.visitChildren(top, visit_macros, &b);
+        clang.visitChildren(top, visit_top, &b);
         find_trouble(&b);
         set_lines(tree);
         free(b.decls);
         free(b.macros);
-        clang_disposeTranslationUnit(unit);
+        clang.disposeTranslationUnit(unit);
     }
-    clang_disposeIndex(index);
+    clang.disposeIndex(index);
     str_finish(&prelude);
     free(text);
     return tree;

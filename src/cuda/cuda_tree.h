@@ -115,6 +115,10 @@ struct cuda_tree {
     const char *trouble; /* NULL, or the first error: "line 3: unknown type name 'foo'" */
 };
 
+/* Loads libclang, which cuda_tree_parse else does: before a fork, or where files can no longer be
+ * read. The library's path. NULL with err: there is none that fits. */
+const char *cuda_tree_library(struct err *err);
+
 /* NULL, with err, when libclang itself fails. A source can also crash libclang, or keep it busy for
  * hours: sources that others wrote belong in a child with limits. */
 struct cuda_tree *cuda_tree_parse(struct arena *arena, const char *source, size_t bytes,

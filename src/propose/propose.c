@@ -61,6 +61,11 @@ void propose_keys(struct propose_key keys[PROPOSE_NR_KEYS])
         key_variable((enum vendor)v, &keys[v].is_set, &keys[v].file, keys[v].variable);
 }
 
+const char *propose_parser(struct err *err)
+{
+    return rewriter_parser(err);
+}
+
 struct propose *propose_create(
     const struct propose_options *options, const struct task *task, struct err *err)
 {

@@ -109,6 +109,9 @@ struct propose_key {
     const char *file; /* what VARIABLE_FILE says; NULL: it is not set */
 };
 void propose_keys(struct propose_key keys[PROPOSE_NR_KEYS]);
+/* Loads libclang, by which sources are read, and gives its path. NULL, with err: there is none that
+ * fits, and propose_create will fail. */
+const char *propose_parser(struct err *err);
 
 /* What options point to, and the task, are borrowed and must outlive the result. NULL, with err,
  * when a prompt, a price or the spec of a model is wrong. */

@@ -33,6 +33,9 @@ strip "$stage/keet/bin/keet-opt" "$stage/keet/lib/libkeet.so.0"
 "$stage/keet/bin/keet-opt" version | awk '{ print $NF }' >"$stage/VERSION"
 
 export PATH="$PWD/$tools/bin:$PATH"
+# libclang is loaded when it is needed; auditwheel packs what a file is linked to.
+libclang=$(sed -n 's/^LIBCLANG_SONAME:.*=//p' "$build/CMakeCache.txt")
+patchelf --add-needed "$libclang" "$stage/keet/bin/keet-opt" "$stage/keet/lib/libkeet.so.0"
 (cd "$stage" && python -m build --quiet --wheel --no-isolation --outdir raw . &&
     wheel tags --remove --python-tag py3 --abi-tag none raw/*.whl >/dev/null)
 mkdir -p "$out"

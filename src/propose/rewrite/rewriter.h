@@ -12,6 +12,9 @@
 
 struct rewriter;
 
+/* Loads libclang, by which sources are read, and gives its path. NULL, with err: none fits. */
+const char *rewriter_parser(struct err *err);
+
 /* Start it while the program has one thread. The task is read at the start only. */
 struct rewriter *rewriter_start(
     const struct task *task, bool forbid_fast_math, uint32_t smem_per_block_bytes, struct err *err);

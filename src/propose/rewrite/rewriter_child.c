@@ -157,6 +157,11 @@ static int child_body(int fd, const void *context, const void *input, size_t byt
     return fd_write(fd, out.text, out.len) ? 0 : 1;
 }
 
+const char *rewriter_parser(struct err *err)
+{
+    return cuda_tree_library(err);
+}
+
 struct rewriter *rewriter_start(
     const struct task *task, bool forbid_fast_math, uint32_t smem_per_block_bytes, struct err *err)
 {
@@ -168,9 +173,13 @@ struct rewriter *rewriter_start(
         .memory_bytes = memory_bytes,
         .output_bytes = output_bytes,
         .readable = readable};
-    struct fork_server *server = fork_server_create(child_body, &world, &limits, err);
+    struct fork_server *server;
     struct rewriter *rewriter;
 
+    /* Loaded once: the children cannot read files. */
+    if (!rewriter_parser(err))
+        return NULL;
+    server = fork_server_create(child_body, &world, &limits, err);
     if (!server)
         return NULL;
     rewriter = xcalloc(1, sizeof(*rewriter));
