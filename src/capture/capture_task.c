@@ -77,10 +77,10 @@ static bool add_array(struct str *lines, struct arena *arena, const struct captu
     if (m->addresses)
         return err_set(err, "%s holds addresses, which a task cannot describe", m->name);
     if (!m->kept)
-        str_addf(lines,
-            "// The %" PRIu64 " bytes of %s were over the limit on what is kept (--limit): it gets "
-            "the like of its first ones.\n",
-            m->bytes, m->name);
+        str_addf(lines, "// The %" PRIu64 " bytes of %s %s.\n", m->bytes, m->name,
+            m->sample != NULL ? "were over the limit on what is kept (--limit): it gets the like "
+                                "of its first ones"
+                              : "could not be read when the launch was recorded");
     str_addf(lines, "#pragma keet %s%s %s : %s[%" PRIu64 "]", is_variable(m) ? "symbol " : "",
         words[role], m->name, elem_name(m->elem), nr);
     if (role != ROLE_OUT)

@@ -164,8 +164,13 @@ static void a_contract_of_the_capture(void **state)
     assert_non_null(strstr(str_text(&lines), "keet inout arg0_at0 : f32[16] = uniform(1, 3)\n#"));
     assert_null(strstr(str_text(&lines), "expect arg0"));
     unlink(sample);
-    str_clear(&lines); /* what was stored there already is a result as well */
+    str_clear(&lines); /* what could not be read leaves no sample */
     memories[0].sample = NULL;
+    assert_true(capture_contract(&lines, *state, &launch, "f", &err));
+    assert_null(strstr(str_text(&lines), "--limit"));
+    assert_non_null(strstr(str_text(&lines), "64 bytes of arg0_at0 could not be read when"));
+    assert_non_null(strstr(str_text(&lines), "keet inout arg0_at0 : f32[16]\n"));
+    str_clear(&lines); /* what was stored there already is a result as well */
     memories[0].kept = true;
     memories[0].changed = false;
     memories[0].before = "f/0-1/x.npy";
