@@ -64,6 +64,7 @@ static bool lay_out(struct decoder *d, struct fragment *f, char which, enum ptx_
     f->per_reg = (uint8_t)(f->reg_bytes * 8 / f->bits);
     f->rows = (uint16_t)rows;
     f->cols = (uint16_t)cols;
+    f->by_columns = which == 'b';
     unsigned nr = distinct_regs(f);
     if (nr == 0 || f->nr_regs < nr || f->nr_regs > TENSOR_MAX_REGS || f->nr_regs % nr)
         return decode_fail(d, "this number of registers for the shape");

@@ -9,14 +9,16 @@ struct access_spot {
     uint8_t *base; /* host address of lane l: base + at[l] */
     const uint64_t *at;
     struct access_pattern *pattern;
+    /* kind and mask are apart: a compiler would compare both by one load, which has to wait for the
+     * stores of the two. */
     enum access_kind kind;
-    uint32_t mask;
-    enum ptx_space space;
     unsigned bytes; /* per lane */
+    uint32_t mask;
     bool write, atomic;
     bool matrices; /* see struct access_pattern */
     bool differs;  /* from the pattern, for sure */
     bool moves;    /* as in the pattern, from `start` on, which is elsewhere in its line */
+    enum ptx_space space;
     /* set by those functions that look at the addresses */
     uint64_t *address; /* 32, within the space, or global */
     uint64_t *moved;   /* 32, room for `at` */

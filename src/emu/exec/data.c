@@ -19,6 +19,10 @@ static inline bool all_contiguous(const struct access_spot *s)
 
 /* --- loads of whole registers --- */
 
+/* Vectors, since a copy of words that were stored one by one waits for all of them. */
+typedef uint32_t words4 __attribute__((vector_size(16)));
+typedef uint64_t words2 __attribute__((vector_size(16)));
+
 static void gather4(const struct access_spot *s, uint32_t *d, unsigned offset)
 {
     const uintptr_t base = (uintptr_t)s->base + offset;
@@ -28,25 +32,25 @@ static void gather4(const struct access_spot *s, uint32_t *d, unsigned offset)
         lanes_pick(d, (const void *)(base + p->lo_rel), p->index);
         return;
     }
-    uint32_t v[WARP_LANES]; /* a copy, as the compiler cannot know that rows and addresses do not
-                               overlap */
-    for (unsigned l = 0; l < WARP_LANES; l++)
-        v[l] = *(const uint32_t *)(base + at[l]);
-    memcpy(d, v, sizeof(v));
+    for (unsigned l = 0; l < WARP_LANES; l += 4) {
+        const words4 v = {*(const uint32_t *)(base + at[l]), *(const uint32_t *)(base + at[l + 1]),
+            *(const uint32_t *)(base + at[l + 2]), *(const uint32_t *)(base + at[l + 3])};
+        memcpy(d + l, &v, sizeof(v));
+    }
 }
 
 static void gather8(const struct access_spot *s, uint64_t *d, unsigned offset)
 {
-    uint64_t v[WARP_LANES];
     const uintptr_t base = (uintptr_t)s->base + offset;
     const uint64_t *at = s->at;
     if (at == s->pattern->rel && s->pattern->indexed) {
         lanes_pick8(d, (const void *)(base + s->pattern->lo_rel), s->pattern->index);
         return;
     }
-    for (unsigned l = 0; l < WARP_LANES; l++)
-        v[l] = *(const uint64_t *)(base + at[l]);
-    memcpy(d, v, sizeof(v));
+    for (unsigned l = 0; l < WARP_LANES; l += 2) {
+        const words2 v = {*(const uint64_t *)(base + at[l]), *(const uint64_t *)(base + at[l + 1])};
+        memcpy(d + l, &v, sizeof(v));
+    }
 }
 
 /* Element e of vectors that lie one after another. */
@@ -120,8 +124,33 @@ static inline void widen2(uint32_t *v, const uint16_t *from, unsigned vec)
         v[l] = from[l * vec];
 }
 
-/* Reads the bytes as they are in memory, zero-extended; idle lanes keep the values that the caller
- * gave them. */
+static inline __attribute__((always_inline)) uint32_t raw(
+    const struct access_spot *s, unsigned lane, unsigned offset, unsigned bytes)
+{
+    const uint8_t *at = host(s, lane, offset);
+    return bytes == 1 ? *at : bytes == 2 ? *(const uint16_t *)at : *(const uint32_t *)at;
+}
+
+static inline __attribute__((always_inline)) void load_any(
+    const struct access_spot *s, uint32_t *v, unsigned offset, unsigned bytes)
+{
+    if (s->kind == ACCESS_UNIFORM || s->mask != ~0u) {
+        const uint32_t one = raw(s, (unsigned)__builtin_ctz(s->mask), offset, bytes);
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            v[l] = one;
+    }
+    if (s->kind == ACCESS_UNIFORM)
+        return;
+    for (unsigned l = 0; s->mask == ~0u && l < WARP_LANES; l += 4) {
+        const words4 four = {raw(s, l, offset, bytes), raw(s, l + 1, offset, bytes),
+            raw(s, l + 2, offset, bytes), raw(s, l + 3, offset, bytes)};
+        memcpy(v + l, &four, sizeof(four));
+    }
+    for (uint32_t m = s->mask == ~0u ? 0 : s->mask; m; m &= m - 1)
+        v[__builtin_ctz(m)] = raw(s, (unsigned)__builtin_ctz(m), offset, bytes);
+}
+
+/* Reads the bytes as they are in memory, zero-extended; those of idle lanes are some lane's. */
 static void load_raw(
     const struct access_spot *s, uint32_t *v, unsigned offset, unsigned bytes, unsigned vec)
 {
@@ -134,20 +163,17 @@ static void load_raw(
     else if (all_contiguous(s) && bytes == 2 && vec == 4)
         widen2(v, (const uint16_t *)host(s, 0, offset), 4);
     else if (bytes == 1)
-        for (uint32_t m = s->mask; m; m &= m - 1)
-            v[__builtin_ctz(m)] = *host(s, (unsigned)__builtin_ctz(m), offset);
+        load_any(s, v, offset, 1);
     else if (bytes == 2)
-        for (uint32_t m = s->mask; m; m &= m - 1)
-            v[__builtin_ctz(m)] = *(const uint16_t *)host(s, (unsigned)__builtin_ctz(m), offset);
+        load_any(s, v, offset, 2);
     else
-        for (uint32_t m = s->mask; m; m &= m - 1)
-            v[__builtin_ctz(m)] = *(const uint32_t *)host(s, (unsigned)__builtin_ctz(m), offset);
+        load_any(s, v, offset, 4);
 }
 
 static void load_extended(
     const struct inst *in, const struct access_spot *s, uint8_t *row, unsigned offset)
 {
-    uint32_t v[WARP_LANES] = {0};
+    uint32_t v[WARP_LANES];
     const uint32_t mask = s->mask, keep = in->reg_bytes == 2 ? 0xffffu : ~0u;
     const unsigned shift = 32 - 8u * in->elem_bytes;
     const bool sign = in->sign_extend;

@@ -96,6 +96,29 @@ static bool load_by_8x8(struct block_worker *k, struct warp *w, const struct ins
     return true;
 }
 
+/* One element of every lane; `step`: from a lane's register to the next lane's. */
+static inline __attribute__((always_inline)) void move_elements(uint8_t *mine, unsigned step,
+    uint8_t *const *there, unsigned offset, unsigned bytes, bool store)
+{
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        if (store)
+            memcpy(there[l] + offset, mine + (size_t)l * step, bytes);
+        else
+            memcpy(mine + (size_t)l * step, there[l] + offset, bytes);
+    }
+}
+
+static void move_lanes(uint8_t *mine, unsigned step, uint8_t *const *there, unsigned offset,
+    unsigned bytes, bool store)
+{
+    if (bytes == 4)
+        move_elements(mine, 4, there, offset, 4, store);
+    else if (bytes == 2)
+        move_elements(mine, 4, there, offset, 2, store);
+    else
+        move_elements(mine, step, there, offset, bytes, store);
+}
+
 /* Each lane moves its own elements, neighbours in memory in one access. */
 static bool move_fragment(
     struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc)
@@ -116,10 +139,7 @@ static bool move_fragment(
             continue;
         for (unsigned e = i; e < i + t->run; e++) {
             uint8_t *reg = w->file + f->row[e / f->per_reg] + e % f->per_reg * bytes;
-            for (unsigned l = 0; l < WARP_LANES; l++) {
-                uint8_t *mine = reg + (size_t)l * f->reg_bytes, *there = at[l] + (e - i) * bytes;
-                memcpy(store ? there : mine, store ? mine : there, bytes);
-            }
+            move_lanes(reg, f->reg_bytes, at, (e - i) * bytes, bytes, store);
         }
     }
     if (!store)

@@ -349,25 +349,26 @@ static inline __attribute__((always_inline)) void multiply_tame_by(const struct 
     unsigned depth, int fraction, const float *a, const int32_t *ea, const float *b,
     const int32_t *eb, double *d)
 {
-    const double sign = g->negate_a != g->negate_b ? -1 : 1;
+    const float sign = g->negate_a != g->negate_b ? -1 : 1;
     const unsigned n = g->n;
-    double x[ROWS * 32], y[32 * 8];
-    int32_t ex[ROWS * 32], ey[32 * 8], most_of_row[ROWS];
-    for (unsigned i = 0; i < ROWS; i++) {
+    float y[32 * 8];
+    int32_t ey[32 * 8], most_of_row[ROWS];
+    for (unsigned i = 0; i < ROWS; i++)
         most_of_row[i] = SUMS_ZERO;
-        for (unsigned p = 0; p < depth; p++) {
+    for (unsigned p = 0; p < depth; p++) {
+        for (unsigned i = 0; i < ROWS; i++) {
             const int32_t e = ea[(size_t)p * ROWS + i];
-            x[i * depth + p] = sign * (double)a[(size_t)p * ROWS + i];
-            ex[i * depth + p] = e;
             most_of_row[i] = e > most_of_row[i] ? e : most_of_row[i];
         }
     }
     for (unsigned j = 0; j < n; j += 8) {
         int32_t most = SUMS_ZERO;
+        for (unsigned p = 0; p < depth; p++) {
+            memcpy(y + (size_t)8 * p, b + (size_t)p * n + j, 8 * sizeof(*y));
+            memcpy(ey + (size_t)8 * p, eb + (size_t)p * n + j, 8 * sizeof(*ey));
+        }
         for (unsigned p = 0; p < 8 * depth; p++) {
-            const size_t from = (size_t)(p / 8) * n + j + p % 8;
-            y[p] = (double)b[from];
-            ey[p] = eb[from];
+            y[p] *= sign;
             most = ey[p] > most ? ey[p] : most;
         }
         for (unsigned i = 0; i < ROWS; i++) {
@@ -375,8 +376,7 @@ static inline __attribute__((always_inline)) void multiply_tame_by(const struct 
             if (fraction == SUMS_FRACTION && (most == SUMS_ZERO || most_of_row[i] == SUMS_ZERO))
                 sums_of_nothing(8, z); /* past the edge of a matrix */
             else
-                sums_cut_tame(
-                    8, depth, x + i * depth, ex + i * depth, y, ey, fraction, g->d == PTX_F32, z);
+                sums_cut_tame(8, depth, ROWS, a + i, ea + i, y, ey, fraction, g->d == PTX_F32, z);
         }
     }
 }

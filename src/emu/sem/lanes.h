@@ -204,6 +204,22 @@ static inline void lanes_pick(uint32_t *d, const void *from, const int32_t *inde
                   first = _mm512_loadu_si512(index), second = _mm512_loadu_si512(index + 16);
     _mm512_storeu_si512(d, _mm512_permutex2var_epi32(low, first, high));
     _mm512_storeu_si512(d + 16, _mm512_permutex2var_epi32(low, second, high));
+#elif defined(__AVX2__)
+    /* bits 0 to 2 of an index name a word of each eight, bits 3 and 4 which eight */
+    const __m256i *words = from;
+    const __m256i row[4] = {_mm256_loadu_si256(words), _mm256_loadu_si256(words + 1),
+        _mm256_loadu_si256(words + 2), _mm256_loadu_si256(words + 3)};
+    for (unsigned q = 0; q < 4; q++) {
+        const __m256i at = _mm256_loadu_si256((const __m256i *)index + q);
+        const __m256 upper = _mm256_castsi256_ps(_mm256_slli_epi32(at, 28)),
+                     last = _mm256_castsi256_ps(_mm256_slli_epi32(at, 27));
+        __m256 word[4];
+        for (unsigned r = 0; r < 4; r++)
+            word[r] = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(row[r], at));
+        const __m256 both = _mm256_blendv_ps(_mm256_blendv_ps(word[0], word[1], upper),
+            _mm256_blendv_ps(word[2], word[3], upper), last);
+        _mm256_storeu_si256((__m256i *)d + q, _mm256_castps_si256(both));
+    }
 #else
     uint32_t row[WARP_LANES], v[WARP_LANES];
     memcpy(row, from, sizeof(row));

@@ -175,10 +175,30 @@ static void set_pred(
     }
 SETP_INT(setp_u16, uint32_t, uint16_t)
 SETP_INT(setp_s16, uint32_t, int16_t)
-SETP_INT(setp_u32, uint32_t, uint32_t)
-SETP_INT(setp_s32, uint32_t, int32_t)
 SETP_INT(setp_u64, uint64_t, uint64_t)
 SETP_INT(setp_s64, uint64_t, int64_t)
+
+/* Words are compared eight at a time where a lane's bit of a vector comes with one instruction. */
+#ifdef __AVX2__
+#define SETP_WORD(name, C)                                                                         \
+    static void name(uint8_t *file, const struct inst *in, uint32_t mask)                          \
+    {                                                                                              \
+        typedef C eight __attribute__((vector_size(32)));                                          \
+        uint32_t lt = 0, eq = 0;                                                                   \
+        for (unsigned l = 0; l < WARP_LANES; l += 8) {                                             \
+            eight a, b;                                                                            \
+            memcpy(&a, file + in->a + 4 * l, sizeof(a));                                           \
+            memcpy(&b, file + in->b + 4 * l, sizeof(b));                                           \
+            lt |= (uint32_t)_mm256_movemask_ps((__m256)(a < b)) << l;                              \
+            eq |= (uint32_t)_mm256_movemask_ps((__m256)(a == b)) << l;                             \
+        }                                                                                          \
+        set_pred(file, in, mask, lt, eq, 0);                                                       \
+    }
+#else
+#define SETP_WORD(name, C) SETP_INT(name, uint32_t, C)
+#endif
+SETP_WORD(setp_u32, uint32_t)
+SETP_WORD(setp_s32, int32_t)
 
 static inline float half_value(uint32_t bits)
 {

@@ -31,72 +31,112 @@ static inline float float_element(enum ptx_type type, uint32_t bits)
     }
 }
 
-#define GATHER_TYPE(name, out_type)                                                                \
-    static inline __attribute__((always_inline)) void name(                                        \
-        const uint8_t *file, const struct fragment *f, enum ptx_type type, out_type *out)          \
-    {                                                                                              \
-        for (unsigned i = 0; i < (unsigned)f->nr_regs * f->per_reg; i++) {                         \
-            const uint32_t *row = (const uint32_t *)(file + f->row[i / f->per_reg]);               \
-            const uint16_t *at = f->at + (size_t)i * WARP_LANES;                                   \
-            const unsigned shift = i % f->per_reg * f->bits;                                       \
-            float v[WARP_LANES];                                                                   \
-            for (unsigned l = 0; l < WARP_LANES; l++)                                              \
-                v[l] = float_element(type, row[l] >> shift);                                       \
-            for (unsigned l = 0; l < WARP_LANES; l++)                                              \
-                out[at[l]] = (out_type)v[l];                                                       \
-        }                                                                                          \
+/* The elements of a register, lane by lane, in a lane from the lowest bits. */
+static inline __attribute__((always_inline)) void widen(
+    enum ptx_type type, unsigned per_reg, const uint8_t *reg, float *v)
+{
+    for (unsigned i = 0; i < WARP_LANES * per_reg; i++)
+        v[i] = float_element(type, per_reg == 1   ? ((const uint32_t *)reg)[i]
+                                   : per_reg == 2 ? ((const uint16_t *)reg)[i]
+                                                  : reg[i]);
+}
+
+/* The registers that hold the matrix once: the last, where some repeat it. */
+static inline unsigned first_register(const struct fragment *f)
+{
+    return f->nr_regs - (unsigned)f->rows * f->cols / (WARP_LANES * f->per_reg);
+}
+
+/* Four lanes hold a row's neighbours in A, a column's in B. */
+static inline __attribute__((always_inline)) void gather_floats(
+    const uint8_t *file, const struct fragment *f, enum ptx_type type, unsigned per_reg, float *out)
+{
+    const unsigned cols = f->cols, nr = 4 * per_reg;
+    for (unsigned r = first_register(f); r < f->nr_regs; r++) {
+        float v[WARP_LANES * 4], *to = out + f->at[(size_t)r * per_reg * WARP_LANES];
+        widen(type, per_reg, file + f->row[r], v);
+        if (f->by_columns) {
+            for (unsigned e = 0; e < nr; e++) {
+                for (unsigned i = 0; i < 8; i++)
+                    to[e * cols + i] = v[i * nr + e];
+            }
+        } else {
+            for (unsigned i = 0; i < 8; i++)
+                memcpy(to + (size_t)i * cols, v + (size_t)i * nr, nr * sizeof(*v));
+        }
     }
-GATHER_TYPE(gather_floats, float)
-GATHER_TYPE(gather_doubles, double)
+}
 
 static void gather_factors(const uint8_t *file, const struct fragment *f, float *out)
 {
     if (f->type == PTX_F16)
-        gather_floats(file, f, PTX_F16, out);
+        gather_floats(file, f, PTX_F16, 2, out);
     else if (f->type == PTX_BF16)
-        gather_floats(file, f, PTX_BF16, out);
+        gather_floats(file, f, PTX_BF16, 2, out);
     else if (f->type == PTX_TF32)
-        gather_floats(file, f, PTX_TF32, out);
+        gather_floats(file, f, PTX_TF32, 1, out);
     else if (f->type == PTX_E4M3)
-        gather_floats(file, f, PTX_E4M3, out);
+        gather_floats(file, f, PTX_E4M3, 4, out);
     else
-        gather_floats(file, f, PTX_E5M2, out);
+        gather_floats(file, f, PTX_E5M2, 4, out);
 }
 
+/* Of sums, lane l holds in an f16 register the columns 2 l % 8 and 2 l % 8 + 1 of row l / 4 of
+ * eight rows and columns, and of f32 in one register the former, in the next the latter. */
 static void gather_sums(const uint8_t *file, const struct fragment *f, double *out)
 {
-    if (f->type == PTX_F16) {
-        gather_doubles(file, f, PTX_F16, out);
-    } else if (f->type == PTX_F32) {
-        gather_doubles(file, f, PTX_F32, out);
-    } else { /* f64, also of factors */
+    const unsigned step = f->type == PTX_F16 ? 1 : 2;
+    if (f->type == PTX_F64) { /* also of factors */
         for (unsigned i = 0; i < f->nr_regs; i++) {
             for (unsigned l = 0; l < WARP_LANES; l++)
                 out[f->at[i * WARP_LANES + l]] = ((const double *)(file + f->row[i]))[l];
+        }
+        return;
+    }
+    for (unsigned r = 0; r < f->nr_regs; r += step) {
+        const uint8_t *low = file + f->row[r], *high = file + f->row[r + step - 1];
+        double *to = out + f->at[(size_t)r * f->per_reg * WARP_LANES];
+        float v[2 * WARP_LANES];
+        if (f->type == PTX_F16)
+            widen(PTX_F16, 2, low, v);
+        else
+            for (unsigned l = 0; l < WARP_LANES; l++) {
+                v[2 * l] = ((const float *)low)[l];
+                v[2 * l + 1] = ((const float *)high)[l];
+            }
+        for (unsigned i = 0; i < 8; i++) {
+            for (unsigned j = 0; j < 8; j++)
+                to[(size_t)i * f->cols + j] = (double)v[8 * i + j];
         }
     }
 }
 
 static void scatter(uint8_t *file, const struct fragment *f, const double *in)
 {
-    for (unsigned r = 0; r < f->nr_regs; r++) {
-        const uint16_t *at = f->at + (size_t)r * f->per_reg * WARP_LANES;
-        uint32_t *row = (uint32_t *)(file + f->row[r]);
-        double v[2][WARP_LANES]; /* element 0 of each lane, element 1 */
-        for (unsigned i = 0; i < f->per_reg; i++) {
-            for (unsigned l = 0; l < WARP_LANES; l++)
-                v[i][l] = in[at[i * WARP_LANES + l]];
+    const unsigned step = f->type == PTX_F16 ? 1 : 2;
+    for (unsigned r = 0; f->type == PTX_F64 && r < f->nr_regs; r++) {
+        for (unsigned l = 0; l < WARP_LANES; l++) {
+            const double v = in[f->at[r * WARP_LANES + l]];
+            ((uint64_t *)(file + f->row[r]))[l] =
+                v != v ? UINT64_C(0x7ff8000000000000) : lanes_bits64(v);
         }
-        if (f->type == PTX_F64) {
+    }
+    for (unsigned r = 0; f->type != PTX_F64 && r < f->nr_regs; r += step) {
+        const double *from = in + f->at[(size_t)r * f->per_reg * WARP_LANES];
+        uint32_t *low = (uint32_t *)(file + f->row[r]),
+                 *high = (uint32_t *)(file + f->row[r + step - 1]);
+        double v[2 * WARP_LANES];
+        for (unsigned i = 0; i < 8; i++)
+            memcpy(v + (size_t)8 * i, from + (size_t)i * f->cols, 8 * sizeof(*v));
+        if (f->type == PTX_F16) {
             for (unsigned l = 0; l < WARP_LANES; l++)
-                ((uint64_t *)row)[l] =
-                    v[0][l] != v[0][l] ? UINT64_C(0x7ff8000000000000) : lanes_bits64(v[0][l]);
-        } else if (f->type == PTX_F32) {
-            for (unsigned l = 0; l < WARP_LANES; l++)
-                row[l] = lanes_nan32((float)v[0][l]);
+                low[l] = half_from_f32(odd_f32(v[2 * l])) | half_from_f32(odd_f32(v[2 * l + 1]))
+                                                                << 16;
         } else {
-            for (unsigned l = 0; l < WARP_LANES; l++)
-                row[l] = half_from_f32(odd_f32(v[0][l])) | half_from_f32(odd_f32(v[1][l])) << 16;
+            for (unsigned l = 0; l < WARP_LANES; l++) {
+                low[l] = lanes_nan32((float)v[2 * l]);
+                high[l] = lanes_nan32((float)v[2 * l + 1]);
+            }
         }
     }
 }
@@ -143,18 +183,13 @@ static inline __attribute__((always_inline)) void mma_tame_by(const struct tenso
     const float *a, const int32_t *ea, const float *b, const int32_t *eb, double *d)
 {
     const unsigned m = t->m, n = t->n, k = t->k;
-    double wide_a[32 * 16], wide_b[32 * 32];
-    for (unsigned i = 0; i < m * k; i++)
-        wide_a[i] = (double)a[i];
-    for (unsigned i = 0; i < k * n; i++)
-        wide_b[i] = (double)b[i];
     for (unsigned i = 0; i < m; i++) {
         if (sums_range(ea + i * k, k).most == SUMS_ZERO) { /* a row past the edge of a matrix */
             sums_of_nothing(n, d + (size_t)i * n);
             continue;
         }
         for (unsigned p = 0; p < k; p += step)
-            sums_cut_tame(n, step, wide_a + i * k + p, ea + i * k + p, wide_b + (size_t)p * n,
+            sums_cut_tame(n, step, 1, a + i * k + p, ea + i * k + p, b + (size_t)p * n,
                 eb + (size_t)p * n, SUMS_FRACTION, t->d.type == PTX_F32, d + (size_t)i * n);
     }
 }

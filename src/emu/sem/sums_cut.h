@@ -11,6 +11,7 @@
 #include "emu/sem/lanes.h"
 
 enum { SUMS_FRACTION = 25, SUMS_FRACTION_8 = 13, SUMS_ZERO = -1500, SUMS_SPECIAL = 4000 };
+enum { SUMS_LEAST = -100, SUMS_MOST = 110 }; /* exponents of tame sums are between these */
 
 /* Exponents of elements; those of subnormals are the least of their type, that of zero is lower
  * than all, that of infinities and NaNs is over all, also of a product with zero. */
@@ -44,6 +45,13 @@ static inline int64_t sums_kept(int fraction)
 {
     return fraction == SUMS_FRACTION ? ~INT64_C(0x1fffffff) : ~INT64_C(0x7fffffffff);
 }
+
+/* GCC unrolls a loop of so few rounds before it could make vectors of it. */
+#ifdef __clang__
+#define ONE_BY_ONE
+#else
+#define ONE_BY_ONE _Pragma("GCC unroll 1")
+#endif
 
 /* Eight columns. A comparison of vectors gives -1 where it holds, else 0. */
 typedef double sums_f64 __attribute__((vector_size(64)));
@@ -142,18 +150,28 @@ static inline struct sums_range sums_range(const int32_t *e, unsigned nr)
     return range;
 }
 
+/* The high half of a double, which tells a number of f32 from zero, and the exponent there. */
+static inline int32_t sums_high(const double *v, unsigned i)
+{
+    return (int32_t)(lanes_bits64(v[i]) >> 32);
+}
+
+static inline int32_t sums_exponent(int32_t high)
+{
+    return (high >> 20 & 0x7ff) - 1023;
+}
+
 /* The same of addends, which are f32 or f16 in a double. */
 static inline struct sums_range sums_addends(const double *v, unsigned nr)
 {
     struct sums_range range = {SUMS_SPECIAL, SUMS_ZERO};
     IVDEP for (unsigned i = 0; i < nr; i++)
     {
-        const uint64_t bits = lanes_bits64(v[i]);
-        const int32_t e = (int32_t)(bits >> 52 & 0x7ff) - 1023;
-        const int32_t low = bits << 1 == 0 ? SUMS_SPECIAL : e,
-                      high = bits << 1 == 0 ? SUMS_ZERO : e;
+        const int32_t high = sums_high(v, i), e = sums_exponent(high);
+        const bool is_zero = (high & INT32_MAX) == 0;
+        const int32_t low = is_zero ? SUMS_SPECIAL : e, top = is_zero ? SUMS_ZERO : e;
         range.least = low < range.least ? low : range.least;
-        range.most = high > range.most ? high : range.most;
+        range.most = top > range.most ? top : range.most;
     }
     return range;
 }
@@ -162,68 +180,54 @@ static inline struct sums_range sums_addends(const double *v, unsigned nr)
  * number but zero is then below 2^-126 at any time, since sums are multiples of 2^(e - 25). */
 static inline bool sums_are_tame(struct sums_range a, struct sums_range b, struct sums_range c)
 {
-    enum { LEAST = -100, MOST = 110 };
-    return a.least + b.least > LEAST && c.least > LEAST && a.most + b.most < MOST && c.most < MOST;
+    return a.least + b.least > SUMS_LEAST && c.least > SUMS_LEAST && a.most + b.most < SUMS_MOST &&
+           c.most < SUMS_MOST;
 }
 
-/* Columns whose products are made at once, as many as the processor's vectors hold: compilers take
- * wider ones apart. */
-#ifdef __AVX512F__
-enum { SUMS_COLUMNS = 8 };
-#else
-enum { SUMS_COLUMNS = 4 };
-#endif
-typedef double sums_reals __attribute__((vector_size(8 * SUMS_COLUMNS)));
-typedef int64_t sums_bits __attribute__((vector_size(8 * SUMS_COLUMNS)));
-typedef int32_t sums_ints __attribute__((vector_size(4 * SUMS_COLUMNS)));
-
-/* v * scale towards zero; of what fits 32 bits. */
-static inline sums_reals sums_whole(sums_reals scale, const double *v)
+/* The largest exponents of eight columns: of the addends and the products. Nothing but zero is
+ * below 2^-100 (sums_are_tame), so that this stands for zeros: the scale is then finite. */
+static inline void sums_top(unsigned n, unsigned k, unsigned apart, const int32_t *ex,
+    const int32_t *ey, const double *z, int32_t *top)
 {
-    sums_reals at;
-    memcpy(&at, v, sizeof(at));
-    return __builtin_convertvector(__builtin_convertvector(at * scale, sums_ints), sums_reals);
-}
-
-/* The largest exponents of eight columns: of the addends and the products. That of zeros counts as
- * -128, which is below that of all else: a factor times the scale is then finite. */
-static inline sums_s32 sums_top(
-    unsigned n, unsigned k, const int32_t *ex, const int32_t *ey, const double *z)
-{
-    sums_s32 top, e;
-    for (unsigned j = 0; j < 8; j++)
-        top[j] = (int32_t)(lanes_bits64(z[j]) >> 52 & 0x7ff) - 1023;
-    top = SUMS_PICK(top < -128, -128 - (sums_s32){0}, top);
-    for (unsigned p = 0; p < k; p++) {
-        memcpy(&e, ey + (size_t)p * n, sizeof(e));
-        e += ex[p];
-        top = SUMS_PICK(e > top, e, top);
+    for (unsigned j = 0; j < 8; j++) {
+        const int32_t e = sums_exponent(sums_high(z, j));
+        top[j] = e < SUMS_LEAST ? SUMS_LEAST : e;
     }
-    return top;
+    for (unsigned p = 0; p < k; p++) {
+        for (unsigned j = 0; j < 8; j++) {
+            const int32_t e = ex[(size_t)p * apart] + ey[(size_t)p * n + j];
+            top[j] = e > top[j] ? e : top[j];
+        }
+    }
 }
 
-/* sums_cut of tame sums, of factors in doubles, an even number of them. What is added is a multiple
- * of 2^(e - 25), so that any order is exact. */
+/* sums_cut of tame sums, at most 16 products, of eight bits 32; a row's factors are `apart`. A
+ * product of factors of 11 bits is exact in f32, and so is its part of the sum in units of 2^(e -
+ * 25): it is below 2^27, and the largest sixteen are below 2^31. */
 static inline __attribute__((always_inline)) void sums_cut_tame(unsigned n, unsigned k,
-    const double *x, const int32_t *ex, const double *y, const int32_t *ey, int fraction,
-    bool to_f32, double *z)
+    unsigned apart, const float *x, const int32_t *ex, const float *y, const int32_t *ey,
+    int fraction, bool to_f32, double *z)
 {
+    const uint64_t keeps = to_f32 ? (uint64_t)sums_kept(fraction) : ~UINT64_C(0);
     for (unsigned j = 0; j < n; j += 8) {
-        const sums_s32 top = sums_top(n, k, ex, ey + j, z + j);
-        for (unsigned c = j; c < j + 8; c += SUMS_COLUMNS) {
-            sums_ints narrow;
-            memcpy(&narrow, (const int32_t *)&top + (c - j), sizeof(narrow));
-            const sums_bits wide = __builtin_convertvector(narrow, sums_bits);
-            const sums_reals scale = (sums_reals)((fraction + 1023 - wide) << 52);
-            sums_reals sum = sums_whole(scale, z + c), odd = {0};
-            for (unsigned p = 0; p < k; p += 2) {
-                sum += sums_whole(x[p] * scale, y + (size_t)p * n + c);
-                odd += sums_whole(x[p + 1] * scale, y + (size_t)(p + 1) * n + c);
-            }
-            sum = (sum + odd) * (sums_reals)((wide + 1023 - fraction) << 52);
-            if (to_f32)
-                sum = (sums_reals)((sums_bits)sum & sums_kept(fraction));
-            memcpy(z + c, &sum, sizeof(sum));
+        int32_t whole[8], top[8];
+        sums_s32 parts = {0}, tops;
+        sums_top(n, k, apart, ex, ey + j, z + j, top);
+        memcpy(&tops, top, sizeof(tops));
+        const sums_f32 scale = (sums_f32)((fraction + 127 - tops) << 23);
+        for (unsigned p = 0; p < k; p++) {
+            sums_f32 other;
+            memcpy(&other, y + (size_t)p * n + j, sizeof(other));
+            parts += __builtin_convertvector(x[(size_t)p * apart] * other * scale, sums_s32);
+        }
+        memcpy(whole, &parts, sizeof(whole));
+        ONE_BY_ONE IVDEP for (unsigned c = 0; c < 8; c++)
+        {
+            const int64_t e = top[c];
+            const double up = lanes_f64((uint64_t)(fraction + 1023 - e) << 52),
+                         down = lanes_f64((uint64_t)(e + 1023 - fraction) << 52);
+            const double sum = (double)(int32_t)(z[j + c] * up) + (double)whole[c];
+            z[j + c] = lanes_f64(lanes_bits64(sum * down) & keeps);
         }
     }
 }

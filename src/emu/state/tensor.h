@@ -26,7 +26,8 @@ struct fragment {
     uint8_t reg_bytes;              /* 4 or 8 */
     uint16_t rows, cols;
     const uint32_t *row; /* nr_regs register rows */
-    const uint16_t *at;  /* per register, lane, element: row * cols + column */
+    const uint16_t *at;  /* per register, element, lane: row * cols + column */
+    bool by_columns;     /* of B: four lanes hold neighbours of a column, else of a row */
 };
 
 enum tensor_kind {
