@@ -566,18 +566,30 @@ static inline bool again(struct access_pattern *p, const struct warp *w, const s
     return true;
 }
 
+/* What is asked of an access; the rest is set by those functions that look at the addresses. One by
+ * one, since compilers clear a whole struct slowly. */
+static inline void ask(struct access_spot *s, uint32_t mask, enum ptx_space space, unsigned bytes,
+    bool write, uint64_t *address, uint64_t *moved)
+{
+    s->base = NULL;
+    s->mask = mask;
+    s->space = space;
+    s->bytes = bytes;
+    s->write = write;
+    s->atomic = s->matrices = s->differs = s->moves = false;
+    s->address = address;
+    s->moved = moved;
+}
+
 static bool access_anew(struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc,
     uint32_t mask, const struct access_spot *seen)
 {
     uint64_t address[WARP_LANES], moved[WARP_LANES];
-    struct access_spot s = {.mask = mask,
-        .space = (enum ptx_space)in->space,
-        .bytes = (unsigned)in->vec * in->elem_bytes,
-        .write = in->kind != INST_LOAD,
-        .atomic = in->kind == INST_ATOM,
-        .differs = seen && seen->differs,
-        .address = address,
-        .moved = moved};
+    struct access_spot s;
+    ask(&s, mask, (enum ptx_space)in->space, (unsigned)in->vec * in->elem_bytes,
+        in->kind != INST_LOAD, address, moved);
+    s.atomic = in->kind == INST_ATOM;
+    s.differs = seen && seen->differs;
     addresses(w->file, in->a, in->address32, in->imm, address);
     if (in->space == PTX_GENERIC)
         return access_generic(k, w, in, pc, &s);
@@ -618,13 +630,9 @@ bool access_lanes(struct block_worker *k, struct warp *w, uint32_t pc, enum ptx_
     uint32_t mask, unsigned bytes, bool write, const uint64_t *address, uint8_t **at)
 {
     uint64_t own[WARP_LANES], moved[WARP_LANES];
-    struct access_spot s = {.mask = mask,
-        .space = space,
-        .bytes = bytes,
-        .write = write,
-        .matrices = bytes == 16,
-        .address = own,
-        .moved = moved};
+    struct access_spot s;
+    ask(&s, mask, space, bytes, write, own, moved);
+    s.matrices = bytes == 16;
     uint64_t first = address[__builtin_ctz(mask)], window = 0;
     if (space == PTX_GENERIC) {
         s.space = PTX_GLOBAL;
@@ -641,8 +649,20 @@ bool access_lanes(struct block_worker *k, struct warp *w, uint32_t pc, enum ptx_
     if (!place(k, w, &s, pc))
         return false;
     for (unsigned l = 0; l < WARP_LANES; l++)
-        at[l] = (mask >> l & 1) ? spot_host(&s, l) : NULL;
+        at[l] = spot_host(&s, l);
     return true;
+}
+
+/* 4, 8 or 16 bytes. */
+static inline __attribute__((always_inline)) void copy_element(
+    uint8_t *to, const uint8_t *from, unsigned bytes)
+{
+    if (bytes == 16)
+        memcpy(to, from, 16);
+    else if (bytes == 8)
+        memcpy(to, from, 8);
+    else
+        memcpy(to, from, 4);
 }
 
 /* The copy is done at once: a kernel that waits properly cannot tell the difference. Bytes past the
@@ -650,22 +670,15 @@ bool access_lanes(struct block_worker *k, struct warp *w, uint32_t pc, enum ptx_
 bool access_cp_async(
     struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
+    static const uint8_t zeros[16];
     uint64_t address[2][WARP_LANES], moved[2][WARP_LANES];
     uint32_t reading = mask;
     const uint32_t *sizes = in->c == NO_ROW ? NULL : (const uint32_t *)(w->file + in->c);
     for (unsigned l = 0; sizes && l < WARP_LANES; l++)
         reading &= sizes[l] ? ~0u : ~(1u << l);
-    struct access_spot from = {.mask = reading,
-        .space = PTX_GLOBAL,
-        .bytes = in->elem_bytes,
-        .address = address[0],
-        .moved = moved[0]};
-    struct access_spot to = {.mask = mask,
-        .space = PTX_SHARED,
-        .bytes = in->elem_bytes,
-        .write = true,
-        .address = address[1],
-        .moved = moved[1]};
+    struct access_spot from, to;
+    ask(&from, reading, PTX_GLOBAL, in->elem_bytes, false, address[0], moved[0]);
+    ask(&to, mask, PTX_SHARED, in->elem_bytes, true, address[1], moved[1]);
     addresses(w->file, in->b, false, (int32_t)in->target, from.address);
     addresses(w->file, in->a, in->address32, in->imm, to.address);
     if (reading && !place(k, w, &from, pc))
@@ -679,7 +692,11 @@ bool access_cp_async(
     for (uint32_t m = in->flags & INST_IDLE ? 0 : mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         unsigned nr = sizes && sizes[l] < in->elem_bytes ? sizes[l] : in->elem_bytes;
-        memset(spot_host(&to, l), 0, in->elem_bytes);
+        if (nr == in->elem_bytes) {
+            copy_element(spot_host(&to, l), spot_host(&from, l), nr);
+            continue;
+        }
+        copy_element(spot_host(&to, l), zeros, in->elem_bytes);
         if (nr)
             memcpy(spot_host(&to, l), spot_host(&from, l), nr);
     }

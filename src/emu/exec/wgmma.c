@@ -211,9 +211,9 @@ static bool load_matrix(struct block_worker *k, struct warp *w, uint32_t pc, enu
     for (unsigned major = 0; major < nr_major; major++) {
         for (unsigned minor = 0; minor < nr_minor; minor++) {
             widen_any(type, at[major * nr_minor + minor], one);
-            if (p->trans)
-                memcpy(out + (size_t)major * rows + minor * per, one, per * sizeof(*one));
-            else
+            for (unsigned e = 0; p->trans && e < per; e += 4)
+                memcpy(out + (size_t)major * rows + minor * per + e, one + e, 4 * sizeof(*one));
+            if (!p->trans)
                 for (unsigned e = 0; e < per; e++)
                     out[(size_t)(minor * per + e) * rows + major] = one[e];
         }

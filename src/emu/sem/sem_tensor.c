@@ -85,7 +85,7 @@ static void gather_factors(const uint8_t *file, const struct fragment *f, float 
  * eight rows and columns, and of f32 in one register the former, in the next the latter. */
 static void gather_sums(const uint8_t *file, const struct fragment *f, double *out)
 {
-    const unsigned step = f->type == PTX_F16 ? 1 : 2;
+    const unsigned step = f->type == PTX_F16 ? 1 : 2, cols = f->cols;
     if (f->type == PTX_F64) { /* also of factors */
         for (unsigned i = 0; i < f->nr_regs; i++) {
             for (unsigned l = 0; l < WARP_LANES; l++)
@@ -97,6 +97,7 @@ static void gather_sums(const uint8_t *file, const struct fragment *f, double *o
         const uint8_t *low = file + f->row[r], *high = file + f->row[r + step - 1];
         double *to = out + f->at[(size_t)r * f->per_reg * WARP_LANES];
         float v[2 * WARP_LANES];
+        double wide[2 * WARP_LANES];
         if (f->type == PTX_F16)
             widen(PTX_F16, 2, low, v);
         else
@@ -104,16 +105,16 @@ static void gather_sums(const uint8_t *file, const struct fragment *f, double *o
                 v[2 * l] = ((const float *)low)[l];
                 v[2 * l + 1] = ((const float *)high)[l];
             }
-        for (unsigned i = 0; i < 8; i++) {
-            for (unsigned j = 0; j < 8; j++)
-                to[(size_t)i * f->cols + j] = (double)v[8 * i + j];
-        }
+        for (unsigned i = 0; i < 2 * WARP_LANES; i++)
+            wide[i] = (double)v[i];
+        for (unsigned i = 0; i < 8; i++)
+            memcpy(to + (size_t)i * cols, wide + (size_t)8 * i, 8 * sizeof(*wide));
     }
 }
 
 static void scatter(uint8_t *file, const struct fragment *f, const double *in)
 {
-    const unsigned step = f->type == PTX_F16 ? 1 : 2;
+    const unsigned step = f->type == PTX_F16 ? 1 : 2, cols = f->cols;
     for (unsigned r = 0; f->type == PTX_F64 && r < f->nr_regs; r++) {
         for (unsigned l = 0; l < WARP_LANES; l++) {
             const double v = in[f->at[r * WARP_LANES + l]];
@@ -127,7 +128,7 @@ static void scatter(uint8_t *file, const struct fragment *f, const double *in)
                  *high = (uint32_t *)(file + f->row[r + step - 1]);
         double v[2 * WARP_LANES];
         for (unsigned i = 0; i < 8; i++)
-            memcpy(v + (size_t)8 * i, from + (size_t)i * f->cols, 8 * sizeof(*v));
+            memcpy(v + (size_t)8 * i, from + (size_t)i * cols, 8 * sizeof(*v));
         if (f->type == PTX_F16) {
             for (unsigned l = 0; l < WARP_LANES; l++)
                 low[l] = half_from_f32(odd_f32(v[2 * l])) | half_from_f32(odd_f32(v[2 * l + 1]))
