@@ -376,7 +376,7 @@ static inline __attribute__((always_inline)) void multiply_tame_by(const struct 
             if (fraction == SUMS_FRACTION && (most == SUMS_ZERO || most_of_row[i] == SUMS_ZERO))
                 sums_of_nothing(8, z); /* past the edge of a matrix */
             else
-                sums_cut_tame(8, depth, ROWS, a + i, ea + i, y, ey, fraction, g->d == PTX_F32, z);
+                sums_tame_eight(8, depth, ROWS, a + i, ea + i, y, ey, fraction, g->d == PTX_F32, z);
         }
     }
 }

@@ -81,11 +81,44 @@ static void gather_factors(const uint8_t *file, const struct fragment *f, float 
         gather_floats(file, f, PTX_E5M2, 4, out);
 }
 
-/* Of sums, lane l holds in an f16 register the columns 2 l % 8 and 2 l % 8 + 1 of row l / 4 of
- * eight rows and columns, and of f32 in one register the former, in the next the latter. */
+/* Sums of f32: of eight rows and columns lane l holds in one register column 2 l % 8 of row l / 4,
+ * in the next column 2 l % 8 + 1. */
+static void gather_singles(const uint8_t *file, const struct fragment *f, float *out)
+{
+    const unsigned cols = f->cols;
+    for (unsigned r = 0; r < f->nr_regs; r += 2) {
+        const float *low = (const float *)(file + f->row[r]),
+                    *high = (const float *)(file + f->row[r + 1]);
+        float v[2 * WARP_LANES], *to = out + f->at[(size_t)r * WARP_LANES];
+        for (unsigned l = 0; l < WARP_LANES; l++) {
+            v[2 * l] = low[l];
+            v[2 * l + 1] = high[l];
+        }
+        for (unsigned i = 0; i < 8; i++)
+            memcpy(to + (size_t)i * cols, v + (size_t)8 * i, 8 * sizeof(*v));
+    }
+}
+
+static void scatter_singles(uint8_t *file, const struct fragment *f, const float *in)
+{
+    const unsigned cols = f->cols;
+    for (unsigned r = 0; r < f->nr_regs; r += 2) {
+        uint32_t *low = (uint32_t *)(file + f->row[r]), *high = (uint32_t *)(file + f->row[r + 1]);
+        const float *from = in + f->at[(size_t)r * WARP_LANES];
+        uint32_t v[2 * WARP_LANES];
+        for (unsigned i = 0; i < 8; i++)
+            memcpy(v + (size_t)8 * i, from + (size_t)i * cols, 8 * sizeof(*v));
+        for (unsigned l = 0; l < WARP_LANES; l++) {
+            low[l] = v[2 * l];
+            high[l] = v[2 * l + 1];
+        }
+    }
+}
+
+/* Sums of f16 lie as factors of A do. */
 static void gather_sums(const uint8_t *file, const struct fragment *f, double *out)
 {
-    const unsigned step = f->type == PTX_F16 ? 1 : 2, cols = f->cols;
+    float v[32 * 16];
     if (f->type == PTX_F64) { /* also of factors */
         for (unsigned i = 0; i < f->nr_regs; i++) {
             for (unsigned l = 0; l < WARP_LANES; l++)
@@ -93,51 +126,40 @@ static void gather_sums(const uint8_t *file, const struct fragment *f, double *o
         }
         return;
     }
-    for (unsigned r = 0; r < f->nr_regs; r += step) {
-        const uint8_t *low = file + f->row[r], *high = file + f->row[r + step - 1];
-        double *to = out + f->at[(size_t)r * f->per_reg * WARP_LANES];
-        float v[2 * WARP_LANES];
-        double wide[2 * WARP_LANES];
-        if (f->type == PTX_F16)
-            widen(PTX_F16, 2, low, v);
-        else
-            for (unsigned l = 0; l < WARP_LANES; l++) {
-                v[2 * l] = ((const float *)low)[l];
-                v[2 * l + 1] = ((const float *)high)[l];
-            }
-        for (unsigned i = 0; i < 2 * WARP_LANES; i++)
-            wide[i] = (double)v[i];
-        for (unsigned i = 0; i < 8; i++)
-            memcpy(to + (size_t)i * cols, wide + (size_t)8 * i, 8 * sizeof(*wide));
-    }
+    if (f->type == PTX_F16)
+        gather_floats(file, f, PTX_F16, 2, v);
+    else
+        gather_singles(file, f, v);
+    for (unsigned i = 0; i < (unsigned)f->rows * f->cols; i++)
+        out[i] = (double)v[i];
 }
 
 static void scatter(uint8_t *file, const struct fragment *f, const double *in)
 {
-    const unsigned step = f->type == PTX_F16 ? 1 : 2, cols = f->cols;
-    for (unsigned r = 0; f->type == PTX_F64 && r < f->nr_regs; r++) {
-        for (unsigned l = 0; l < WARP_LANES; l++) {
-            const double v = in[f->at[r * WARP_LANES + l]];
-            ((uint64_t *)(file + f->row[r]))[l] =
-                v != v ? UINT64_C(0x7ff8000000000000) : lanes_bits64(v);
-        }
-    }
-    for (unsigned r = 0; f->type != PTX_F64 && r < f->nr_regs; r += step) {
-        const double *from = in + f->at[(size_t)r * f->per_reg * WARP_LANES];
-        uint32_t *low = (uint32_t *)(file + f->row[r]),
-                 *high = (uint32_t *)(file + f->row[r + step - 1]);
-        double v[2 * WARP_LANES];
-        for (unsigned i = 0; i < 8; i++)
-            memcpy(v + (size_t)8 * i, from + (size_t)i * cols, 8 * sizeof(*v));
-        if (f->type == PTX_F16) {
-            for (unsigned l = 0; l < WARP_LANES; l++)
-                low[l] = half_from_f32(odd_f32(v[2 * l])) | half_from_f32(odd_f32(v[2 * l + 1]))
-                                                                << 16;
-        } else {
+    const unsigned nr = (unsigned)f->rows * f->cols;
+    float v[32 * 16];
+    if (f->type == PTX_F64) {
+        for (unsigned r = 0; r < f->nr_regs; r++) {
             for (unsigned l = 0; l < WARP_LANES; l++) {
-                low[l] = lanes_nan32((float)v[2 * l]);
-                high[l] = lanes_nan32((float)v[2 * l + 1]);
+                const double one = in[f->at[r * WARP_LANES + l]];
+                ((uint64_t *)(file + f->row[r]))[l] =
+                    one != one ? UINT64_C(0x7ff8000000000000) : lanes_bits64(one);
             }
+        }
+    } else if (f->type == PTX_F32) {
+        for (unsigned i = 0; i < nr; i++)
+            v[i] = lanes_f32(lanes_nan32((float)in[i]));
+        scatter_singles(file, f, v);
+    } else {
+        for (unsigned r = 0; r < f->nr_regs; r++) {
+            const double *from = in + f->at[(size_t)r * 2 * WARP_LANES];
+            uint32_t *row = (uint32_t *)(file + f->row[r]);
+            double pairs[2 * WARP_LANES];
+            for (unsigned i = 0; i < 8; i++)
+                memcpy(pairs + (size_t)8 * i, from + (size_t)i * f->cols, 8 * sizeof(*pairs));
+            for (unsigned l = 0; l < WARP_LANES; l++)
+                row[l] = half_from_f32(odd_f32(pairs[2 * l])) |
+                         half_from_f32(odd_f32(pairs[2 * l + 1])) << 16;
         }
     }
 }
@@ -179,33 +201,60 @@ static void mma_eights(uint8_t *file, const struct inst *in, uint32_t mask)
     scatter(file, &t->d, d);
 }
 
-/* A product whose sums are tame; `step` products are added at once. */
-static inline __attribute__((always_inline)) void mma_tame_by(const struct tensor *t, unsigned step,
-    const float *a, const int32_t *ea, const float *b, const int32_t *eb, double *d)
+/* The factors of a product and their exponents. */
+struct factors {
+    float a[32 * 16], b[32 * 32];
+    int32_t ea[32 * 16], eb[32 * 32];
+    struct sums_range of_a, of_b;
+};
+
+static void gather_both(const uint8_t *file, const struct tensor *t, struct factors *f)
+{
+    const unsigned nr_a = (unsigned)t->m * t->k, nr_b = (unsigned)t->k * t->n;
+    const int least = sums_least(t->a.type);
+    gather_factors(file, &t->a, f->a);
+    gather_factors(file, &t->b, f->b);
+    sums_exponents(f->a, nr_a, least, f->ea);
+    sums_exponents(f->b, nr_b, least, f->eb);
+    f->of_a = sums_range(f->ea, nr_a);
+    f->of_b = sums_range(f->eb, nr_b);
+}
+
+/* A product whose sums are tame; `step` products are added at once. Sums: f32, or NULL and f16. */
+static inline __attribute__((always_inline)) void mma_tame_by(
+    const struct tensor *t, unsigned step, const struct factors *f, float *single, double *d)
 {
     const unsigned m = t->m, n = t->n, k = t->k;
     for (unsigned i = 0; i < m; i++) {
-        if (sums_range(ea + i * k, k).most == SUMS_ZERO) { /* a row past the edge of a matrix */
-            sums_of_nothing(n, d + (size_t)i * n);
+        const float *a = f->a + (size_t)i * k;
+        const int32_t *ea = f->ea + (size_t)i * k;
+        if (sums_range(ea, k).most == SUMS_ZERO) { /* a row past the edge of a matrix */
+            if (single)
+                sums_of_no_singles(n, single + (size_t)i * n);
+            else
+                sums_of_nothing(n, d + (size_t)i * n);
             continue;
         }
-        for (unsigned p = 0; p < k; p += step)
-            sums_cut_tame(n, step, 1, a + i * k + p, ea + i * k + p, b + (size_t)p * n,
-                eb + (size_t)p * n, SUMS_FRACTION, t->d.type == PTX_F32, d + (size_t)i * n);
+        for (unsigned p = 0; p < k; p += step) {
+            const float *b = f->b + (size_t)p * n;
+            const int32_t *eb = f->eb + (size_t)p * n;
+            if (single)
+                sums_cut_single(n, step, a + p, ea + p, b, eb, single + (size_t)i * n);
+            else
+                sums_cut_tame(
+                    n, step, a + p, ea + p, b, eb, t->d.type == PTX_F32, d + (size_t)i * n);
+        }
     }
 }
 
-static void mma_tame(const struct tensor *t, const float *a, const int32_t *ea, const float *b,
-    const int32_t *eb, double *d)
+static void mma_tame(const struct tensor *t, const struct factors *f, float *single, double *d)
 {
     if (t->step == 4)
-        mma_tame_by(t, 4, a, ea, b, eb, d);
+        mma_tame_by(t, 4, f, single, NULL);
     else if (t->step == 8)
-        mma_tame_by(t, 8, a, ea, b, eb, d);
-    else if (t->step == 16)
-        mma_tame_by(t, 16, a, ea, b, eb, d);
+        mma_tame_by(t, 8, f, single, d);
     else
-        mma_tame_by(t, t->step, a, ea, b, eb, d);
+        mma_tame_by(t, 16, f, single, d);
 }
 
 /* f16, bf16 and tf32: sums as the chip's. */
@@ -213,29 +262,39 @@ static void mma_cut(uint8_t *file, const struct inst *in, uint32_t mask)
 {
     const struct tensor *t = in->tensor;
     const unsigned m = t->m, n = t->n, k = t->k;
-    const int least = sums_least(t->a.type);
-    float a[32 * 16], b[32 * 32];
+    const bool singles = t->c.type == PTX_F32 && t->d.type == PTX_F32;
+    struct factors f;
+    float single[32 * 16];
     double d[32 * 16];
-    int32_t ea[32 * 16], eb[32 * 32];
     (void)mask;
-    gather_factors(file, &t->a, a);
-    gather_factors(file, &t->b, b);
-    gather_sums(file, &t->c, d);
-    sums_exponents(a, m * k, least, ea);
-    sums_exponents(b, k * n, least, eb);
-    const struct sums_range of_a = sums_range(ea, m * k), of_b = sums_range(eb, k * n);
-    if (sums_are_tame(of_a, of_b, sums_addends(d, m * n))) {
-        if (of_a.most > SUMS_ZERO && of_b.most > SUMS_ZERO)
-            mma_tame(t, a, ea, b, eb, d);
-        else /* as where a tile reaches over the edge of a matrix */
-            sums_of_nothing(m * n, d);
-        scatter(file, &t->d, d);
+    gather_both(file, t, &f);
+    if (singles)
+        gather_singles(file, &t->c, single);
+    else
+        gather_sums(file, &t->c, d);
+    const bool nothing = f.of_a.most == SUMS_ZERO || f.of_b.most == SUMS_ZERO;
+    if (singles && sums_are_tame(f.of_a, f.of_b, sums_singles(single, m * n))) {
+        if (nothing) /* as where a tile reaches over the edge of a matrix */
+            sums_of_no_singles(m * n, single);
+        else
+            mma_tame(t, &f, single, NULL);
+        scatter_singles(file, &t->d, single);
         return;
     }
-    for (unsigned i = 0; i < m; i++) {
-        for (unsigned p = 0; p < k; p += t->step)
-            sums_cut(n, t->step, a + i * k + p, ea + i * k + p, b + (size_t)p * n,
-                eb + (size_t)p * n, 1, SUMS_FRACTION, t->d.type == PTX_F32, d + (size_t)i * n);
+    for (unsigned i = 0; singles && i < m * n; i++)
+        d[i] = (double)single[i];
+    if (!singles && sums_are_tame(f.of_a, f.of_b, sums_addends(d, m * n))) {
+        if (nothing)
+            sums_of_nothing(m * n, d);
+        else
+            mma_tame(t, &f, NULL, d);
+    } else {
+        for (unsigned i = 0; i < m; i++) {
+            for (unsigned p = 0; p < k; p += t->step)
+                sums_cut(n, t->step, f.a + i * k + p, f.ea + i * k + p, f.b + (size_t)p * n,
+                    f.eb + (size_t)p * n, 1, SUMS_FRACTION, t->d.type == PTX_F32,
+                    d + (size_t)i * n);
+        }
     }
     scatter(file, &t->d, d);
 }

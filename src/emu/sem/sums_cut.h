@@ -176,6 +176,22 @@ static inline struct sums_range sums_addends(const double *v, unsigned nr)
     return range;
 }
 
+static inline struct sums_range sums_singles(const float *v, unsigned nr)
+{
+    struct sums_range range = {SUMS_SPECIAL, SUMS_ZERO};
+    IVDEP for (unsigned i = 0; i < nr; i++)
+    {
+        const uint32_t bits = lanes_bits(v[i]);
+        const int32_t e = (int32_t)(bits >> 23 & 0xff) - 127;
+        const int32_t x = e == 128 ? SUMS_SPECIAL : e;
+        const bool is_zero = bits << 1 == 0;
+        const int32_t low = is_zero ? SUMS_SPECIAL : x, top = is_zero ? SUMS_ZERO : x;
+        range.least = low < range.least ? low : range.least;
+        range.most = top > range.most ? top : range.most;
+    }
+    return range;
+}
+
 /* Are all sums of such factors, 32 at a time on top of such addends, far from where f32 ends? No
  * number but zero is then below 2^-126 at any time, since sums are multiples of 2^(e - 25). */
 static inline bool sums_are_tame(struct sums_range a, struct sums_range b, struct sums_range c)
@@ -184,15 +200,14 @@ static inline bool sums_are_tame(struct sums_range a, struct sums_range b, struc
            c.most < SUMS_MOST;
 }
 
-/* The largest exponents of eight columns: of the addends and the products. Nothing but zero is
- * below 2^-100 (sums_are_tame), so that this stands for zeros: the scale is then finite. */
-static inline void sums_top(unsigned n, unsigned k, unsigned apart, const int32_t *ex,
-    const int32_t *ey, const double *z, int32_t *top)
+/* The largest exponents of eight columns of products and of `top`, those of the addends. Nothing
+ * but zero is below 2^-100 (sums_are_tame), so that this stands for zeros: the scale is then
+ * finite. */
+static inline void sums_top(
+    unsigned n, unsigned k, unsigned apart, const int32_t *ex, const int32_t *ey, int32_t *top)
 {
-    for (unsigned j = 0; j < 8; j++) {
-        const int32_t e = sums_exponent(sums_high(z, j));
-        top[j] = e < SUMS_LEAST ? SUMS_LEAST : e;
-    }
+    for (unsigned j = 0; j < 8; j++)
+        top[j] = top[j] < SUMS_LEAST ? SUMS_LEAST : top[j];
     for (unsigned p = 0; p < k; p++) {
         for (unsigned j = 0; j < 8; j++) {
             const int32_t e = ex[(size_t)p * apart] + ey[(size_t)p * n + j];
@@ -201,39 +216,105 @@ static inline void sums_top(unsigned n, unsigned k, unsigned apart, const int32_
     }
 }
 
-/* sums_cut of tame sums, at most 16 products, of eight bits 32; a row's factors are `apart`. A
- * product of factors of 11 bits is exact in f32, and so is its part of the sum in units of 2^(e -
- * 25): it is below 2^27, and the largest sixteen are below 2^31. */
-static inline __attribute__((always_inline)) void sums_cut_tame(unsigned n, unsigned k,
+/* Eight columns of tame products in units of 2^(top - fraction), towards zero: at most 16, of eight
+ * bits 32. A product of factors of 11 bits is exact in f32, and so is its part of the sum; it is
+ * below 2^27 units, and the largest sixteen are below 2^31. */
+static inline __attribute__((always_inline)) sums_s32 sums_of_products(
+    unsigned n, unsigned k, unsigned apart, const float *x, const float *y, sums_f32 scale)
+{
+    sums_s32 whole = {0};
+    for (unsigned p = 0; p < k; p++) {
+        sums_f32 other;
+        memcpy(&other, y + (size_t)p * n, sizeof(other));
+        whole += __builtin_convertvector(x[(size_t)p * apart] * other * scale, sums_s32);
+    }
+    return whole;
+}
+
+/* 2^e, for e of -126 to 127. */
+static inline sums_f32 sums_power(sums_s32 e)
+{
+    return (sums_f32)((e + 127) << 23);
+}
+
+/* sums_cut of tame sums, for eight columns; the factors of a row are `apart`. */
+static inline __attribute__((always_inline)) void sums_tame_eight(unsigned n, unsigned k,
     unsigned apart, const float *x, const int32_t *ex, const float *y, const int32_t *ey,
     int fraction, bool to_f32, double *z)
 {
     const uint64_t keeps = to_f32 ? (uint64_t)sums_kept(fraction) : ~UINT64_C(0);
+    int32_t whole[8], top[8];
+    sums_s32 tops;
+    for (unsigned j = 0; j < 8; j++)
+        top[j] = sums_exponent(sums_high(z, j));
+    sums_top(n, k, apart, ex, ey, top);
+    memcpy(&tops, top, sizeof(tops));
+    const sums_s32 parts = sums_of_products(n, k, apart, x, y, sums_power(fraction - tops));
+    memcpy(whole, &parts, sizeof(whole));
+    ONE_BY_ONE IVDEP for (unsigned c = 0; c < 8; c++)
+    {
+        const int64_t e = top[c];
+        const double up = lanes_f64((uint64_t)(fraction + 1023 - e) << 52),
+                     down = lanes_f64((uint64_t)(e + 1023 - fraction) << 52);
+        const double sum = (double)(int32_t)(z[c] * up) + (double)whole[c];
+        z[c] = lanes_f64(lanes_bits64(sum * down) & keeps);
+    }
+}
+
+static inline __attribute__((always_inline)) void sums_cut_tame(unsigned n, unsigned k,
+    const float *x, const int32_t *ex, const float *y, const int32_t *ey, bool to_f32, double *z)
+{
+    for (unsigned j = 0; j < n; j += 8)
+        sums_tame_eight(n, k, 1, x, ex, y + j, ey + j, SUMS_FRACTION, to_f32, z + j);
+}
+
+/* The same where addends and results are f32: nothing is wider than that but a sum near 2^31
+ * units. */
+static inline __attribute__((always_inline)) void sums_cut_single(unsigned n, unsigned k,
+    const float *x, const int32_t *ex, const float *y, const int32_t *ey, float *z)
+{
+    enum { NEAR = 3 << 29 }; /* an addend is below 2^26 units */
     for (unsigned j = 0; j < n; j += 8) {
-        int32_t whole[8], top[8];
-        sums_s32 parts = {0}, tops;
-        sums_top(n, k, apart, ex, ey + j, z + j, top);
+        int32_t top[8];
+        sums_s32 tops;
+        sums_f32 addend;
+        for (unsigned c = 0; c < 8; c++)
+            top[c] = (int32_t)(lanes_bits(z[j + c]) >> 23 & 0xff) - 127;
+        sums_top(n, k, 1, ex, ey + j, top);
         memcpy(&tops, top, sizeof(tops));
-        const sums_f32 scale = (sums_f32)((fraction + 127 - tops) << 23);
-        for (unsigned p = 0; p < k; p++) {
-            sums_f32 other;
-            memcpy(&other, y + (size_t)p * n + j, sizeof(other));
-            parts += __builtin_convertvector(x[(size_t)p * apart] * other * scale, sums_s32);
+        memcpy(&addend, z + j, sizeof(addend));
+        const sums_f32 scale = sums_power(SUMS_FRACTION - tops);
+        const sums_s32 parts = sums_of_products(n, k, 1, x, y + j, scale);
+        const sums_s32 far = (parts > NEAR) | (parts < -NEAR);
+        uint64_t any[4];
+        memcpy(any, &far, sizeof(any));
+        if (k > 8 && (any[0] | any[1] | any[2] | any[3])) {
+            double wide[8];
+            for (unsigned c = 0; c < 8; c++)
+                wide[c] = (double)z[j + c];
+            sums_tame_eight(n, k, 1, x, ex, y + j, ey + j, SUMS_FRACTION, true, wide);
+            for (unsigned c = 0; c < 8; c++)
+                z[j + c] = (float)wide[c];
+            continue;
         }
-        memcpy(whole, &parts, sizeof(whole));
-        ONE_BY_ONE IVDEP for (unsigned c = 0; c < 8; c++)
-        {
-            const int64_t e = top[c];
-            const double up = lanes_f64((uint64_t)(fraction + 1023 - e) << 52),
-                         down = lanes_f64((uint64_t)(e + 1023 - fraction) << 52);
-            const double sum = (double)(int32_t)(z[j + c] * up) + (double)whole[c];
-            z[j + c] = lanes_f64(lanes_bits64(sum * down) & keeps);
-        }
+        const sums_s32 sum = parts + __builtin_convertvector(addend * scale, sums_s32);
+        const sums_f32 nearest = __builtin_convertvector(sum, sums_f32);
+        const sums_s32 back = __builtin_convertvector(nearest, sums_s32);
+        /* -1 where the nearest of f32 is farther from zero than the sum */
+        const sums_s32 away = ((sum > 0) & (back > sum)) | ((sum < 0) & (back < sum));
+        addend = (sums_f32)((sums_s32)nearest + away) * sums_power(tops - SUMS_FRACTION);
+        memcpy(z + j, &addend, sizeof(addend));
     }
 }
 
 /* The sum of products that are zero, where it keeps all bits of f32: -0 becomes 0. */
 static inline void sums_of_nothing(unsigned n, double *z)
+{
+    for (unsigned j = 0; j < n; j++)
+        z[j] += 0;
+}
+
+static inline void sums_of_no_singles(unsigned n, float *z)
 {
     for (unsigned j = 0; j < n; j++)
         z[j] += 0;
