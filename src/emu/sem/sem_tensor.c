@@ -202,13 +202,13 @@ static void mma_eights(uint8_t *file, const struct inst *in, uint32_t mask)
 }
 
 /* The factors of a product and their exponents. */
-struct factors {
+struct mma_factors {
     float a[32 * 16], b[32 * 32];
     int32_t ea[32 * 16], eb[32 * 32];
     struct sums_range of_a, of_b;
 };
 
-static void gather_both(const uint8_t *file, const struct tensor *t, struct factors *f)
+static void gather_both(const uint8_t *file, const struct tensor *t, struct mma_factors *f)
 {
     const unsigned nr_a = (unsigned)t->m * t->k, nr_b = (unsigned)t->k * t->n;
     const int least = sums_least(t->a.type);
@@ -222,7 +222,7 @@ static void gather_both(const uint8_t *file, const struct tensor *t, struct fact
 
 /* A product whose sums are tame; `step` products are added at once. Sums: f32, or NULL and f16. */
 static inline __attribute__((always_inline)) void mma_tame_by(
-    const struct tensor *t, unsigned step, const struct factors *f, float *single, double *d)
+    const struct tensor *t, unsigned step, const struct mma_factors *f, float *single, double *d)
 {
     const unsigned m = t->m, n = t->n, k = t->k;
     for (unsigned i = 0; i < m; i++) {
@@ -247,7 +247,7 @@ static inline __attribute__((always_inline)) void mma_tame_by(
     }
 }
 
-static void mma_tame(const struct tensor *t, const struct factors *f, float *single, double *d)
+static void mma_tame(const struct tensor *t, const struct mma_factors *f, float *single, double *d)
 {
     if (t->step == 4)
         mma_tame_by(t, 4, f, single, NULL);
@@ -263,7 +263,7 @@ static void mma_cut(uint8_t *file, const struct inst *in, uint32_t mask)
     const struct tensor *t = in->tensor;
     const unsigned m = t->m, n = t->n, k = t->k;
     const bool singles = t->c.type == PTX_F32 && t->d.type == PTX_F32;
-    struct factors f;
+    struct mma_factors f;
     float single[32 * 16];
     double d[32 * 16];
     (void)mask;

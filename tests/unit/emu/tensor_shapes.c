@@ -486,10 +486,10 @@ static void mma_edges(void **state)
                 (double)(float)(16 * 65504.0 * 65504.0));
     assert_int_equal(uniform_mma(tf32, 0x7f7fe000, 0x3f800000, 0x7f7fffff), 0x7f800000);
     /* 16 of the largest products of f16 and an addend: 2212495868 units of 2^-25, towards zero */
-    assert_true(value_of(F32, uniform_mma(half, 0x3fff3fff, 0x3fff3fff, 0x3fffffff)) ==
-                8642561 * 0x1p-17);
-    assert_true(value_of(F32, uniform_mma(half, 0x3fff3fff, 0xbfffbfff, 0xbfffffff)) ==
-                -8642561 * 0x1p-17);
+    assert_true(
+        value_of(F32, uniform_mma(half, 0x3fff3fff, 0x3fff3fff, 0x3fffffff)) == 8642561 * 0x1p-17);
+    assert_true(
+        value_of(F32, uniform_mma(half, 0x3fff3fff, 0xbfffbfff, 0xbfffffff)) == -8642561 * 0x1p-17);
     assert_true(value_of(F32, uniform_mma(half, 0x3fff3fff, 0x3fff3fff, 0xbfffffff)) ==
                 2078278148 / 128 * 0x1p-18);
     /* the lowest 13 bits of tf32 operands do not count */
