@@ -649,7 +649,7 @@ bool access_lanes(struct block_worker *k, struct warp *w, uint32_t pc, enum ptx_
     if (!place(k, w, &s, pc))
         return false;
     for (unsigned l = 0; l < WARP_LANES; l++)
-        at[l] = spot_host(&s, l);
+        at[l] = (mask >> l & 1) ? spot_host(&s, l) : NULL;
     return true;
 }
 

@@ -134,19 +134,18 @@ static inline __attribute__((always_inline)) uint32_t raw(
 static inline __attribute__((always_inline)) void load_any(
     const struct access_spot *s, uint32_t *v, unsigned offset, unsigned bytes)
 {
-    if (s->kind == ACCESS_UNIFORM || s->mask != ~0u) {
-        const uint32_t one = raw(s, (unsigned)__builtin_ctz(s->mask), offset, bytes);
-        for (unsigned l = 0; l < WARP_LANES; l++)
-            v[l] = one;
-    }
-    if (s->kind == ACCESS_UNIFORM)
+    if (s->kind != ACCESS_UNIFORM && s->mask == ~0u) {
+        for (unsigned l = 0; l < WARP_LANES; l += 4) {
+            const words4 four = {raw(s, l, offset, bytes), raw(s, l + 1, offset, bytes),
+                raw(s, l + 2, offset, bytes), raw(s, l + 3, offset, bytes)};
+            memcpy(v + l, &four, sizeof(four));
+        }
         return;
-    for (unsigned l = 0; s->mask == ~0u && l < WARP_LANES; l += 4) {
-        const words4 four = {raw(s, l, offset, bytes), raw(s, l + 1, offset, bytes),
-            raw(s, l + 2, offset, bytes), raw(s, l + 3, offset, bytes)};
-        memcpy(v + l, &four, sizeof(four));
     }
-    for (uint32_t m = s->mask == ~0u ? 0 : s->mask; m; m &= m - 1)
+    const uint32_t one = raw(s, (unsigned)__builtin_ctz(s->mask), offset, bytes);
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        v[l] = one;
+    for (uint32_t m = s->kind == ACCESS_UNIFORM ? 0 : s->mask; m; m &= m - 1)
         v[__builtin_ctz(m)] = raw(s, (unsigned)__builtin_ctz(m), offset, bytes);
 }
 

@@ -211,11 +211,13 @@ static bool load_matrix(struct block_worker *k, struct warp *w, uint32_t pc, enu
     for (unsigned major = 0; major < nr_major; major++) {
         for (unsigned minor = 0; minor < nr_minor; minor++) {
             widen_any(type, at[major * nr_minor + minor], one);
-            for (unsigned e = 0; p->trans && e < per; e += 4)
-                memcpy(out + (size_t)major * rows + minor * per + e, one + e, 4 * sizeof(*one));
-            if (!p->trans)
+            if (p->trans) { /* four at a time: a copy of unknown size is slow */
+                for (unsigned e = 0; e < per; e += 4)
+                    memcpy(out + (size_t)major * rows + minor * per + e, one + e, 4 * sizeof(*one));
+            } else {
                 for (unsigned e = 0; e < per; e++)
                     out[(size_t)(minor * per + e) * rows + major] = one[e];
+            }
         }
     }
     return true;

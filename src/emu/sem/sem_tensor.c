@@ -250,7 +250,7 @@ static inline __attribute__((always_inline)) void mma_tame_by(
 static void mma_tame(const struct tensor *t, const struct mma_factors *f, float *single, double *d)
 {
     if (t->step == 4)
-        mma_tame_by(t, 4, f, single, NULL);
+        mma_tame_by(t, 4, f, single, d);
     else if (t->step == 8)
         mma_tame_by(t, 8, f, single, d);
     else
