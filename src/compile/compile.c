@@ -10,9 +10,11 @@
 #include "compile/artifact.h"
 #include "compile/cache.h"
 #include "compile/includes.h"
+#include "compile/join.h"
 #include "compile/lean.h"
 #include "compile/log_read.h"
 #include "compile/ptx_key.h"
+#include "compile/split.h"
 #include "compile/standins.h"
 #include "nv/cubin.h"
 #include "nv/sass_read.h"
@@ -33,6 +35,7 @@ struct compiler {
     char *arch;
     uint64_t memory_limit_bytes;
     double time_limit_s;
+    bool whole;
     char *include_dirs[MAX_INCLUDE_DIRS]; /* ended by NULL */
 };
 
@@ -140,6 +143,7 @@ struct compiler *compiler_create(const struct compiler_options *options, struct 
     compiler->arch = xstrdup(options->arch ? options->arch : "sm_90a");
     compiler->memory_limit_bytes =
         options->memory_limit_bytes ? options->memory_limit_bytes : (uint64_t)4 << 30;
+    compiler->whole = options->whole;
     compiler->time_limit_s = options->time_limit_s > 0 ? options->time_limit_s : 60;
     if (nvrtc_include_dir(nvrtc)) {
         add_include_dir(compiler, nvrtc_include_dir(nvrtc), "");
@@ -365,35 +369,34 @@ static bool judge(const struct judgement *j, const struct compiler *compiler,
 
 /* ---- */
 
-/* Reads the machine code. Numbers that ptxas did not report come from the attributes of the cubin.
- */
-static void fill_sass(struct compilation *out, struct arena *arena)
+/* Reads the machine code of a kernel. Numbers that ptxas did not report come from the attributes of
+ * the cubin. */
+static void fill_sass(const struct artifact *made, const struct split_part *part,
+    struct arena *arena, struct kernel_facts *facts, struct sass_facts *sass)
 {
+    const struct cubin_kernel *kernel;
     struct cubin cubin;
     const char *why;
 
-    if (!cubin_read(out->cubin, out->cubin_bytes, arena, &cubin, &why))
+    if (!cubin_read(made->cubin, made->cubin_bytes, arena, &cubin, &why) ||
+        !(kernel = cubin_find(&cubin, facts->lowered)))
         return;
-    out->sass = arena_array(arena, out->nr_kernels, sizeof(*out->sass));
-    for (unsigned i = 0; i < out->nr_kernels; i++) {
-        struct kernel_facts *facts = &out->kernels[i];
-        const struct cubin_kernel *kernel = cubin_find(&cubin, facts->lowered);
-
-        if (kernel == NULL)
-            continue;
-        sass_read(&cubin, kernel, arena, &out->sass[i]);
-        facts->machine_insts = out->sass[i].all.nr;
-        facts->serial_products = sass_serial_products(&out->sass[i]);
-        if (facts->registers == 0) {
-            facts->registers = kernel->registers;
-            facts->stack_bytes = kernel->frame_bytes;
-            facts->smem_static_bytes = (unsigned)kernel->smem_static_bytes;
-        }
+    sass_read(&cubin, kernel, arena, sass);
+    for (unsigned i = 0; part && i < sass->nr_lines; i++)
+        sass->lines[i].line = split_line(part, sass->lines[i].line);
+    facts->machine_insts = sass->all.nr;
+    facts->serial_products = sass_serial_products(sass);
+    if (facts->registers == 0) {
+        facts->registers = kernel->registers;
+        facts->stack_bytes = kernel->frame_bytes;
+        facts->smem_static_bytes = (unsigned)kernel->smem_static_bytes;
     }
 }
 
+/* made, parts: of each kernel; parts NULL: all kernels are in *artifact. */
 static void fill(const struct compile_input *input, const struct artifact *artifact,
-    struct arena *arena, struct compilation *out)
+    const struct artifact *made, const struct split_part *parts, struct arena *arena,
+    struct compilation *out)
 {
     struct str essence = {0};
 
@@ -406,12 +409,15 @@ static void fill(const struct compile_input *input, const struct artifact *artif
     out->cubin_bytes = artifact->cubin_bytes;
     out->nr_kernels = input->nr_kernels;
     out->kernels = arena_array(arena, input->nr_kernels, sizeof(*out->kernels));
+    out->sass = arena_array(arena, input->nr_kernels, sizeof(*out->sass));
     for (unsigned i = 0; i < input->nr_kernels; i++) {
         out->kernels[i].kernel = arena_strdup(arena, input->kernels[i]);
         out->kernels[i].lowered = artifact->lowered[i];
     }
     log_read_facts(out->log, out->kernels, out->nr_kernels);
-    fill_sass(out, arena);
+    for (unsigned i = 0; i < input->nr_kernels; i++)
+        fill_sass(parts ? &made[i] : artifact, parts ? &parts[i] : NULL, arena, &out->kernels[i],
+            &out->sass[i]);
     ptx_essence(out->ptx, out->ptx_bytes, &essence);
     out->key = hash_bytes(essence.text, essence.len, 0);
     str_finish(&essence);
@@ -445,6 +451,89 @@ static bool run(const struct compiler *compiler, const struct compile_input *inp
     return true;
 }
 
+static bool mentions(const struct compile_input *input, const char *name)
+{
+    bool found = str_find_word(input->source, input->source + strlen(input->source), name,
+                     strlen(name)) != NULL;
+
+    for (unsigned i = 0; !found && i < input->nr_kernels; i++)
+        found = strstr(input->kernels[i], name) != NULL;
+    return found;
+}
+
+/* The tunes that a source mentions, so that another one's value changes nothing for it. */
+static unsigned mentioned_tunes(
+    const struct compile_input *input, struct arena *arena, struct tune **tunes)
+{
+    const bool pastes = strstr(input->source, "##") != NULL;
+    unsigned nr = 0;
+
+    *tunes = arena_array(arena, input->nr_tunes + 1, sizeof(**tunes));
+    for (unsigned i = 0; i < input->nr_tunes; i++) {
+        if (pastes || mentions(input, input->tunes[i].name))
+            (*tunes)[nr++] = input->tunes[i];
+    }
+    return nr;
+}
+
+/* From the cache or by the child. *answered as in run. */
+static bool make(const struct compiler *compiler, const struct compile_input *input,
+    const struct judgement *j, struct artifact *artifact, bool *cached, bool *answered,
+    struct err *err)
+{
+    struct nvrtc_request request = {.name = plain_name(input->name),
+        .kernels = input->kernels,
+        .nr_kernels = input->nr_kernels};
+    struct str code = {0};
+    struct tune *tunes;
+    const unsigned nr_tunes = mentioned_tunes(input, j->arena, &tunes);
+    struct hash key;
+    bool ok;
+
+    includes_define_tunes(input->source, tunes, nr_tunes, &code);
+    request.source = str_text(&code);
+    request.options = make_options(compiler, j->arena, &request.nr_options);
+    key = key_of(compiler, &request);
+    *answered = true;
+    *cached = cache_find(compiler->cache, key, j->arena, artifact);
+    ok = *cached || run(compiler, input, &request, key, j, artifact, answered, err);
+    str_finish(&code);
+    return ok;
+}
+
+/* Kernel by kernel. *good false: no word is said about the source, which is to be compiled as a
+ * whole: it cannot be split, or a part of it did not compile. */
+static bool compile_parts(const struct compiler *compiler, const struct compile_input *input,
+    struct arena *arena, struct compilation *out, bool *good, struct err *err)
+{
+    const unsigned nr = input->nr_kernels;
+    struct artifact *made = arena_array(arena, nr + 1, sizeof(*made)), joined;
+    struct split_part *parts = arena_array(arena, nr + 1, sizeof(*parts));
+    const struct judgement unsaid = {.arena = arena,
+        .verdict = &(enum verdict){0},
+        .line = &(unsigned){0},
+        .text = &(const char *){NULL}};
+    bool answered, cached;
+
+    *good = !compiler->whole && split_kernels(input->source, input->kernels, nr, arena, parts);
+    out->cached = true;
+    for (unsigned i = 0; *good && i < nr; i++) {
+        struct compile_input one = *input;
+
+        one.source = parts[i].source;
+        one.kernels = &input->kernels[i];
+        one.nr_kernels = 1;
+        if (!make(compiler, &one, &unsaid, &made[i], &cached, &answered, err))
+            return false;
+        *good = answered && made[i].outcome == NVRTC_GOOD;
+        out->cached &= cached;
+    }
+    *good = *good && join_artifacts(made, parts, nr, plain_name(input->name), arena, &joined);
+    if (*good)
+        fill(input, &joined, made, parts, arena, out);
+    return true;
+}
+
 bool compile_source(struct compiler *compiler, const struct compile_input *input,
     struct arena *arena, struct compilation *out, enum verdict *verdict, unsigned *line,
     const char **text, struct err *err)
@@ -452,13 +541,9 @@ bool compile_source(struct compiler *compiler, const struct compile_input *input
     const struct judgement j = {.arena = arena, .verdict = verdict, .line = line, .text = text};
     const char *const *dirs = (const char *const *)compiler->include_dirs;
     const uint64_t start_ns = clock_ns();
-    struct nvrtc_request request = {.name = plain_name(input->name),
-        .kernels = input->kernels,
-        .nr_kernels = input->nr_kernels};
     struct artifact artifact;
-    struct str what = {0}, code = {0};
-    bool answered = true, ok;
-    struct hash key;
+    struct str what = {0};
+    bool answered, parted;
     unsigned bad;
 
     *out = (struct compilation){.log = ""};
@@ -470,17 +555,15 @@ bool compile_source(struct compiler *compiler, const struct compile_input *input
         str_finish(&what);
         return true;
     }
-    includes_define_tunes(input->source, input->tunes, input->nr_tunes, &code);
-    request.source = str_text(&code);
-    request.options = make_options(compiler, arena, &request.nr_options);
-    key = key_of(compiler, &request);
-    out->cached = cache_find(compiler->cache, key, arena, &artifact);
-    ok = out->cached || run(compiler, input, &request, key, &j, &artifact, &answered, err);
-    str_finish(&code);
-    if (!ok)
+    if (!compile_parts(compiler, input, arena, out, &parted, err) ||
+        (!parted && !make(compiler, input, &j, &artifact, &out->cached, &answered, err)))
         return false;
-    if (answered) {
-        fill(input, &artifact, arena, out);
+    if (parted) {
+        *verdict = VERDICT_OK;
+        *line = 0;
+        *text = NULL;
+    } else if (answered) {
+        fill(input, &artifact, NULL, NULL, arena, out);
         judge(&j, compiler, input, &artifact);
     }
     out->compile_ms = (double)(clock_ns() - start_ns) * 1e-6;

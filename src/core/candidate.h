@@ -42,7 +42,7 @@ struct kernel_facts {
 struct compilation {
     const char *ptx;
     size_t ptx_bytes;
-    const void *cubin;
+    const void *cubin; /* where kernels were compiled one by one: of each, one after another */
     size_t cubin_bytes;
     const char *log;              /* warnings, ptxas -v */
     struct kernel_facts *kernels; /* one per distinct kernel of the plan's launches, in order */
