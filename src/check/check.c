@@ -13,7 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_SEEDS = 2 };
+enum {
+    DEFAULT_SEEDS = 2,
+    DEAR_TIMES = 4,
+    DEAR_SHARE = 16 /* a shape for dear candidates takes the original that part of another or more */
+};
 
 /* One candidate's check under way. */
 struct check_state {
@@ -22,6 +26,7 @@ struct check_state {
     struct device_module *module;
     struct errors errors;
     unsigned nr_runs, nr_styles;
+    uint64_t *costs; /* thread instructions of the candidate, per shape; 0: not known */
     bool float_atomics, differed, sets_skipped, forgiven;
     bool oblivious;       /* the sanitizers find the same on all inputs of a size */
     uint64_t left_behind; /* bytes of the module's variables that some launches changed for good */
@@ -111,6 +116,14 @@ static uint64_t step_limit(const struct checker *k, unsigned shape)
     return k->step_limit ? k->step_limit : 24000000 + 16 * k->costs[shape];
 }
 
+/* Does the candidate take many times what the original takes, and long, as where its tile is larger
+ * than the arrays? Then a check would cost many times what it costs others. */
+static bool is_dear_at(const struct check_state *t, unsigned shape)
+{
+    return t->costs[shape] > CHECK_BUDGET / 16 &&
+           t->costs[shape] > DEAR_TIMES * t->checker->costs[shape];
+}
+
 static bool fail_at(struct check_state *t, enum verdict verdict, unsigned line, const char *text)
 {
     const char *file = file_name(t->c->task->path);
@@ -124,6 +137,7 @@ static bool fail_at(struct check_state *t, enum verdict verdict, unsigned line, 
 struct set_state {
     unsigned shape;
     bool again; /* the candidate runs a second time, in another order */
+    bool other; /* the candidate runs over the poison of a second run */
     struct input_set set;
     struct extra_set *extra; /* NULL: a usual one */
     struct host_arrays inputs, first, second;
@@ -263,6 +277,11 @@ static bool is_known_clean(const struct check_state *t, const struct set_state *
     return t->oblivious && !s->set.other_scalars;
 }
 
+static uint8_t first_poison(const struct set_state *s)
+{
+    return s->other ? POISON_SECOND : POISON_FIRST;
+}
+
 /* Runs the candidate into s->first; again: into s->second. */
 static bool run_candidate(struct check_state *t, struct set_state *s, bool again,
     struct device_result *result, struct err *err)
@@ -272,7 +291,7 @@ static bool run_candidate(struct check_state *t, struct set_state *s, bool again
     struct check_run run = run_of(t, s);
 
     run.left_behind = &left;
-    run.poison = again ? POISON_SECOND : POISON_FIRST;
+    run.poison = again ? POISON_SECOND : first_poison(s);
     run.sanitize = k->sanitize && !again && (s->again || (s->extra && !is_known_clean(t, s)));
     run.seed = rng_mix(rng_mix(t->c->seed, 1000 + s->shape), rng_mix(s->set.seed, again));
     if (!check_run(&run, t->c->arena, again ? &s->second : &s->first, result, err) ||
@@ -282,6 +301,8 @@ static bool run_candidate(struct check_state *t, struct set_state *s, bool again
     t->oblivious = result->oblivious;
     t->left_behind = left > t->left_behind ? left : t->left_behind;
     t->nr_runs++;
+    if (result->thread_insts > t->costs[s->shape])
+        t->costs[s->shape] = result->thread_insts;
     return true;
 }
 
@@ -454,6 +475,11 @@ static bool name_race(struct check_state *t, const struct set_state *s, struct e
     return ok;
 }
 
+static bool is_derived(const struct checker *k, unsigned shape)
+{
+    return k->shapes[shape].kind == SHAPE_DERIVED;
+}
+
 static bool check_set(struct check_state *t, struct set_state *s, struct err *err)
 {
     struct checker *k = t->checker;
@@ -465,7 +491,9 @@ static bool check_set(struct check_state *t, struct set_state *s, struct err *er
          run_pair(t, s, err);
     if (ok && !s->skip && t->c->verdict == VERDICT_OK) {
         t->nr_styles += s->extra != NULL;
-        ok = s->again ? run_again(t, s, err) : judge(t, s, &s->first, POISON_FIRST, err);
+        ok = s->again && !(is_dear_at(t, s->shape) && is_derived(k, s->shape))
+                 ? run_again(t, s, err)
+                 : judge(t, s, &s->first, first_poison(s), err);
         if (ok && (t->c->verdict == VERDICT_NONDETERMINISTIC ||
                       (t->c->verdict == VERDICT_WRONG && !k->sanitize)))
             ok = name_race(t, s, err);
@@ -643,6 +671,34 @@ static void fill_result(struct check_state *t)
         .note = note_text(t)};
 }
 
+/* The set's shape, or for a dear candidate the one that costs it least, of those where the original
+ * still has something to do. */
+static unsigned shape_of_extra(const struct check_state *t, const struct extra_set *extra)
+{
+    const struct checker *k = t->checker;
+    unsigned best = extra->shape;
+
+    for (unsigned i = 0; is_dear_at(t, extra->shape) && i < k->nr_shapes; i++)
+        if ((k->shapes[i].kind == SHAPE_EXPLICIT || is_derived(k, i)) && t->costs[i] > 0 &&
+            k->costs[i] >= k->costs[extra->shape] / DEAR_SHARE && t->costs[i] < t->costs[best])
+            best = i;
+    return best;
+}
+
+static bool check_extra(struct check_state *t, struct extra_set *extra, struct err *err)
+{
+    struct extra_set at = *extra;
+    struct set_state s = {.extra = &at};
+    bool ok;
+
+    s.shape = at.shape = shape_of_extra(t, extra);
+    s.set = sets_extra(t->checker, t->c, &at);
+    ok = at.left_out || check_set(t, &s, err);
+    if (at.shape == extra->shape)
+        extra->left_out = at.left_out;
+    return ok;
+}
+
 static bool check_all(struct check_state *t, struct err *err)
 {
     const struct checker *k = t->checker;
@@ -654,19 +710,14 @@ static bool check_all(struct check_state *t, struct err *err)
         for (unsigned set = 0; ok && set < nr_sets && t->c->verdict == VERDICT_OK; set++) {
             struct set_state s = {.shape = shape,
                 .again = set == 0 && k->shapes[shape].kind != SHAPE_LONG,
+                .other = set > 0 && is_derived(k, shape) && is_dear_at(t, shape),
                 .set = sets_usual(k, t->c, shape, set)};
 
             ok = check_set(t, &s, err);
         }
     }
-    for (unsigned i = 0; ok && i < k->nr_extras && t->c->verdict == VERDICT_OK; i++) {
-        struct set_state s = {.shape = k->extras[i].shape,
-            .extra = &k->extras[i],
-            .set = sets_extra(k, t->c, &k->extras[i])};
-
-        if (!k->extras[i].left_out)
-            ok = check_set(t, &s, err);
-    }
+    for (unsigned i = 0; ok && i < k->nr_extras && t->c->verdict == VERDICT_OK; i++)
+        ok = check_extra(t, &k->extras[i], err);
     return ok && (t->left_behind == 0 || t->c->verdict != VERDICT_OK || check_state(t, err));
 }
 
@@ -700,6 +751,7 @@ bool check_kernel(struct checker *checker, struct candidate *c, struct err *err)
     *t = (struct check_state){0};
     t->checker = checker;
     t->c = c;
+    t->costs = arena_array(c->arena, checker->nr_shapes + 1, sizeof(*t->costs));
     if (checker->screen && !screen_kernel(checker->screen, c, &t->screened, err))
         return false;
     if (c->verdict != VERDICT_OK || reads_what_original_does_not(t))

@@ -359,6 +359,24 @@ static inline bool known_read(const struct races *r, size_t c, uint64_t tag, uin
            (((differ >> TAG_WHO_SHIFT) == 0) & ((read & TAG_MANY) != 0)) || r->read2[c] >= floor;
 }
 
+/* Is all that the cell remembers ordered before what the warp does now? Then nothing is against an
+ * access, and what it leaves is simple. */
+static inline bool is_settled(const struct races *r, size_t c, uint64_t floor)
+{
+    return (r->write[c] < floor) & (r->read1[c] < floor) & (r->read2[c] < floor);
+}
+
+static inline void remember_first(
+    struct races *r, bool is_write, size_t c, uint64_t tag, uint64_t mate)
+{
+    if (is_write) {
+        r->write[c] = tag;
+    } else {
+        r->mate[c] = mate;
+        r->read1[c] = mate ? tag | TAG_MANY : tag;
+    }
+}
+
 /* Serves most reads: those of cells that nobody has written since the warp's last barrier, and that
  * already remember a read by the warp, or by two others. Lane after lane reads 1 << shift cells
  * from `cell` on; shift 63: one lane reads all. */
@@ -430,46 +448,6 @@ static bool skip_read(
             (size_t)((access->hi - access->lo) >> r->cell_shift) + nr, (unsigned)__builtin_ctzl(nr),
             now | first);
     return nr == 1 && nothing_new_scattered(r, access, now);
-}
-
-static bool access_shared(
-    struct races *r, const struct emu_access *access, bool silent, struct emu_fault *fault)
-{
-    const bool strong = r->strong[access->pc];
-    const unsigned warp = access->warp;
-    const uint64_t now = (uint64_t)r->clock[warp][warp] << 32 | (uint64_t)warp << TAG_WHO_SHIFT |
-                         (uint64_t)(access->pc & ((1u << TAG_PC_BITS) - 1)) << 1 | strong;
-    const size_t nr = access->bytes >> r->cell_shift ? access->bytes >> r->cell_shift : 1;
-    uint64_t before = UINT64_MAX;
-    bool clean = true;
-
-    if (strong && r->fences_block)
-        r->trusted[warp] = true;
-    if (r->trusted[warp] || skip_read(r, access, nr, now))
-        return true;
-    for (uint32_t mask = access->mask; mask; mask &= mask - 1) {
-        const unsigned lane = (unsigned)__builtin_ctz(mask);
-        const size_t cell = access->address[lane] >> r->cell_shift;
-        const uint32_t rest = mask & (mask - 1);
-        const unsigned next = rest ? (unsigned)__builtin_ctz(rest) : lane;
-        const bool many = next != lane && access->address[next] == access->address[lane];
-        const uint64_t tag = now | (uint64_t)lane << TAG_LANE_SHIFT;
-        const uint64_t mate = many ? now | (uint64_t)next << TAG_LANE_SHIFT : 0;
-        if (access->address[lane] == before)
-            continue;
-        before = access->address[lane];
-        for (size_t c = cell; c < cell + nr; c++) {
-            const uint64_t against = conflict(r, access, c, strong, silent, tag);
-            if (against && clean)
-                clean = report_shared(r, access, lane, c, against, fault);
-            if (!clean && !r->base.reports)
-                return false;
-            remember(r, access, c, tag, mate);
-        }
-        if (access->kind == ACCESS_UNIFORM)
-            break;
-    }
-    return clean;
 }
 
 /* ---- lanes of one instruction ---- */
@@ -593,6 +571,57 @@ static bool is_silent(const struct races *r, const struct emu_access *access)
     return true;
 }
 
+/* ---- shared memory, access by access ---- */
+
+static bool access_shared(
+    struct races *r, const struct emu_access *access, struct emu_fault *fault)
+{
+    const bool strong = r->strong[access->pc];
+    const unsigned warp = access->warp;
+    const uint64_t now = (uint64_t)r->clock[warp][warp] << 32 | (uint64_t)warp << TAG_WHO_SHIFT |
+                         (uint64_t)(access->pc & ((1u << TAG_PC_BITS) - 1)) << 1 | strong;
+    const size_t nr = access->bytes >> r->cell_shift ? access->bytes >> r->cell_shift : 1;
+    const uint64_t floor = r->floor[warp];
+    uint64_t before = UINT64_MAX;
+    bool clean = true;
+
+    if (strong && r->fences_block)
+        r->trusted[warp] = true;
+    if (r->trusted[warp] || skip_read(r, access, nr, now))
+        return true;
+    for (uint32_t mask = access->mask; mask; mask &= mask - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(mask);
+        const size_t cell = access->address[lane] >> r->cell_shift;
+        const uint32_t rest = mask & (mask - 1);
+        const unsigned next = rest ? (unsigned)__builtin_ctz(rest) : lane;
+        const bool many = next != lane && access->address[next] == access->address[lane];
+        const uint64_t tag = now | (uint64_t)lane << TAG_LANE_SHIFT;
+        const uint64_t mate = many ? now | (uint64_t)next << TAG_LANE_SHIFT : 0;
+        if (access->address[lane] == before)
+            continue;
+        before = access->address[lane];
+        for (size_t c = cell; c < cell + nr; c++) {
+            uint64_t against;
+
+            if (is_settled(r, c, floor)) {
+                remember_first(r, access->is_write, c, tag, mate);
+                continue;
+            }
+            against = conflict(r, access, c, strong, false, tag);
+            if (against && !strong && is_silent(r, access))
+                against = conflict(r, access, c, strong, true, tag);
+            if (against && clean)
+                clean = report_shared(r, access, lane, c, against, fault);
+            if (!clean && !r->base.reports)
+                return false;
+            remember(r, access, c, tag, mate);
+        }
+        if (access->kind == ACCESS_UNIFORM)
+            break;
+    }
+    return clean;
+}
+
 static void on_inst(struct emu_listener *listener, unsigned warp, uint32_t pc, uint32_t mask)
 {
     struct races *r = (struct races *)listener;
@@ -612,9 +641,9 @@ static bool on_access(
         return true;
     if (access->is_write && !strong && !check_lanes(r, access, fault))
         return false;
-    silent = !strong && is_silent(r, access);
     if (access->space == PTX_SHARED)
-        return access_shared(r, access, silent, fault);
+        return access_shared(r, access, fault);
+    silent = !strong && is_silent(r, access);
     if (r->run->order)
         return order_access(r->run->order, r->block.index, access, strong, silent, fault);
     if (strong && r->fences_chip)
