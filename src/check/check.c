@@ -16,7 +16,8 @@
 enum {
     DEFAULT_SEEDS = 2,
     DEAR_TIMES = 4,
-    DEAR_SHARE = 16 /* a shape for dear candidates takes the original that part of another or more */
+    DEAR_SHARE =
+        16 /* a shape for dear candidates takes the original that part of another or more */
 };
 
 /* One candidate's check under way. */

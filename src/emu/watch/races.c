@@ -573,8 +573,7 @@ static bool is_silent(const struct races *r, const struct emu_access *access)
 
 /* ---- shared memory, access by access ---- */
 
-static bool access_shared(
-    struct races *r, const struct emu_access *access, struct emu_fault *fault)
+static bool access_shared(struct races *r, const struct emu_access *access, struct emu_fault *fault)
 {
     const bool strong = r->strong[access->pc];
     const unsigned warp = access->warp;

@@ -215,7 +215,48 @@ static void run_far_input(
         x[m * n - 1] = 5;
 }
 
+/* A tile that is larger than the arrays costs many times what the original costs. */
+static void pad(int64_t m, int64_t n, struct device_result *result)
+{
+    result->thread_insts = (uint64_t)(4000000 + 100 * m * n);
+}
+
+static void run_padded(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_right(x, y, m, n, launch, result);
+    pad(m, n, result);
+}
+
+static void run_padded_moody(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_moody(x, y, m, n, launch, result);
+    pad(m, n, result);
+}
+
+static void run_padded_stale(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_stale(x, y, m, n, launch, result);
+    pad(m, n, result);
+}
+
+/* Wrong for whole numbers alone. */
+static void run_padded_whole(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_right(x, y, m, n, launch, result);
+    for (int64_t i = 0; i < m * n; i++)
+        y[i] += x[i] == 2 ? 1 : 0;
+    pad(m, n, result);
+}
+
 static const struct kernel kernels[] = {
+    {"padded", run_padded},
+    {"padded_moody", run_padded_moody},
+    {"padded_stale", run_padded_stale},
+    {"padded_whole", run_padded_whole},
     {"far_input", run_far_input},
     {"capped", run_capped},
     {"cut", run_cut},
@@ -433,6 +474,20 @@ static void test_wrong(void **state)
     expect(*state, "hard_coded", VERDICT_WRONG, "Y[");
     expect(*state, "stale", VERDICT_NONDETERMINISTIC, "Y[0][0] is ");
     expect(*state, "small_root", VERDICT_WRONG, "inputs times 3; ");
+}
+
+/* Candidates that cost many times what the original costs run less often, not less well. */
+static void test_dear(void **state)
+{
+    const struct candidate *right = check(*state, "right"), *padded = check(*state, "padded");
+
+    assert_int_equal(padded->verdict, VERDICT_OK);
+    assert_int_equal(padded->check.nr_shapes, right->check.nr_shapes);
+    assert_true(padded->check.nr_runs < right->check.nr_runs);
+    assert_true(padded->check.nr_runs > 2 * (padded->check.nr_shapes - 2) + 2);
+    expect(*state, "padded_moody", VERDICT_NONDETERMINISTIC, "Y[");
+    expect(*state, "padded_stale", VERDICT_NONDETERMINISTIC, "Y[");
+    expect(*state, "padded_whole", VERDICT_WRONG, "inputs: ");
 }
 
 static void test_nondeterministic(void **state)
@@ -1054,6 +1109,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_right, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrong, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_dear, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nondeterministic, setup, teardown),
         cmocka_unit_test_setup_teardown(test_guards, setup, teardown),
         cmocka_unit_test_setup_teardown(test_long, setup, teardown),

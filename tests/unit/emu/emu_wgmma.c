@@ -2,6 +2,7 @@
  * worked out on the host; and descriptors against the layouts that CuTe gives for them. */
 #include "chip_sums.h"
 #include "emu_harness.h"
+#include "tests/sanitized.h"
 
 #include <math.h>
 
@@ -479,9 +480,12 @@ static void zeros(void **unused)
     bare = false;
 }
 
+/* A build with sanitizers takes ten times as long: a few widths, even and odd multiples of 8. */
+enum { N_STEP = KEET_SANITIZED ? 72 : 8 };
+
 static void every_shape(void **unused)
 {
-    for (unsigned n = 8; n <= 256; n += 8) {
+    for (unsigned n = 8; n <= 256; n += N_STEP) {
         for (unsigned regs = 0; regs < 2; regs++) {
             run_form((struct form){F16, F16, "f32", n, .regs = regs, .sign_a = n % 16 ? 1 : -1});
             run_form((struct form){F16, F16, "f16", n, .regs = regs, .sign_b = n % 24 ? 1 : -1});
@@ -504,7 +508,7 @@ static void every_shape(void **unused)
 static void sparse(void **unused)
 {
     const unsigned before = nr_forms;
-    for (unsigned n = 8; n <= 256; n += 8) {
+    for (unsigned n = 8; n <= 256; n += N_STEP) {
         for (unsigned i = 0; i < 4; i++) {
             const struct form at = {
                 .n = n, .regs = i & 1, .selector = i >> 1, .sparse = true, .sign_b = i ? 1 : -1};
