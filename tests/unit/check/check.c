@@ -248,7 +248,7 @@ static void run_padded_whole(
 {
     run_right(x, y, m, n, launch, result);
     for (int64_t i = 0; i < m * n; i++)
-        y[i] += x[i] == 2 ? 1 : 0;
+        y[i] += x[i] == 1 ? 1 : 0;
     pad(m, n, result);
 }
 
