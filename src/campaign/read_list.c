@@ -164,7 +164,8 @@ static bool add_seeds(struct list_reader *r, const char *kernel, const char *nam
                 used = 0;
             last = first;
         }
-        if (used == 0 || (at[used] && at[used] != ',') || last < first ||
+        /* sscanf takes -1 for a large number */
+        if (used == 0 || *at < '0' || *at > '9' || (at[used] && at[used] != ',') || last < first ||
             last - first >= MOST_SEEDS)
             return err_set(err, "--seeds %s: expected numbers, such as 1,2,3 or 1-5", own->seeds);
         for (unsigned long long seed = first; ok && seed <= last; seed++) {

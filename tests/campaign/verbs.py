@@ -21,6 +21,7 @@ BAD_LISTS = [
     ("scale.cu\nscale.cu --seed 2", ":2:", "--name"),
     ("scale.cu --name a/b", ":1:", "--name a/b"),
     ("scale.cu --seeds 3-1", ":1:", "--seeds 3-1"),
+    ("scale.cu --seeds -1", ":1:", "--seeds -1"),
     ("scale.cu --db x", ":1:", "--db is not an option of a task"),
     ("scale.cu --policy best", ":1:", "--policy best"),
     ("scale.cu 'open", ":1:", "quote"),
