@@ -501,6 +501,21 @@ static bool make(const struct compiler *compiler, const struct compile_input *in
     return ok;
 }
 
+static bool all_allowed(
+    const struct compiler *compiler, const struct split_part *parts, unsigned nr)
+{
+    bool allowed = true;
+
+    for (unsigned i = 0; allowed && i < nr; i++) {
+        struct str what = {0};
+
+        allowed = includes_allowed(
+            parts[i].source, (const char *const *)compiler->include_dirs, &(unsigned){0}, &what);
+        str_finish(&what);
+    }
+    return allowed;
+}
+
 /* Kernel by kernel. *good false: no word is said about the source, which is to be compiled as a
  * whole: it cannot be split, or a part of it did not compile. */
 static bool compile_parts(const struct compiler *compiler, const struct compile_input *input,
@@ -515,7 +530,8 @@ static bool compile_parts(const struct compiler *compiler, const struct compile_
         .text = &(const char *){NULL}};
     bool answered, cached;
 
-    *good = !compiler->whole && split_kernels(input->source, input->kernels, nr, arena, parts);
+    *good = !compiler->whole && split_kernels(input->source, input->kernels, nr, arena, parts) &&
+            all_allowed(compiler, parts, nr);
     out->cached = true;
     for (unsigned i = 0; *good && i < nr; i++) {
         struct compile_input one = *input;

@@ -102,6 +102,9 @@ static void read_directive(struct splitter *s)
     if (!end)
         end = s->p + strlen(s->p);
     at += strspn(at, " \t");
+    /* what a kernel defines for those after it */
+    s->plain = s->plain && !(s->first && (str_starts(at, "define") || str_starts(at, "undef") ||
+                                             str_starts(at, "include")));
     if (str_starts(at, "if"))
         s->conditions++;
     else if (str_starts(at, "endif"))
@@ -243,6 +246,41 @@ static bool has_only(const struct splitter *s, const char *const *kernels, unsig
     return true;
 }
 
+/* From "extern __shared__" on, up to the semicolon; NULL: there is none after `at`. */
+static const char *next_shared(const char *at, size_t *len, const char **name, size_t *name_len)
+{
+    static const char words[] = "extern __shared__";
+    const char *end;
+
+    at = strstr(at, words);
+    if (!at)
+        return NULL;
+    *len = strcspn(at, ";");
+    end = memchr(at, '[', *len);
+    end = end ? end : at + *len;
+    while (end > at && !str_word_char(end[-1]))
+        end--;
+    *name = end;
+    while (*name > at && str_word_char((*name)[-1]))
+        (*name)--;
+    *name_len = (size_t)(end - *name);
+    return at;
+}
+
+/* C++ wants one type of all declarations of a name, wherever they stand. */
+static bool shared_differs(const char *source)
+{
+    const char *a, *b, *name_a, *name_b;
+    size_t len_a, len_b, nr_a, nr_b;
+
+    for (a = source; (a = next_shared(a, &len_a, &name_a, &nr_a)); a++)
+        for (b = a + 1; (b = next_shared(b, &len_b, &name_b, &nr_b)); b++)
+            if (nr_a == nr_b && memcmp(name_a, name_b, nr_a) == 0 &&
+                (len_a != len_b || memcmp(a, b, len_a) != 0))
+                return true;
+    return false;
+}
+
 static bool is_blank(const char *line, const char *end)
 {
     while (line < end && isspace((unsigned char)*line))
@@ -276,7 +314,7 @@ bool split_kernels(const char *source, const char *const *kernels, unsigned nr_k
     struct splitter *s;
     bool plain;
 
-    if (nr_kernels < 2 || is_entangled(source))
+    if (nr_kernels < 2 || is_entangled(source) || shared_differs(source))
         return false;
     s = xcalloc(1, sizeof(*s));
     s->source = s->p = source;

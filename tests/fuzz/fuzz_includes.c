@@ -1,8 +1,10 @@
-/* Owns the hammering of the scanner that looks for #include: whatever the scanner lets pass, the
- * tokens that clang finds hold no inclusion but of stand-ins.
+/* Owns the hammering of the scanner that looks for #include, and of the splitter into kernels:
+ * whatever the scanner lets pass, the tokens that clang finds hold no inclusion but of stand-ins.
  * For hours, see hammer.h:
  *     build/fuzz/fuzz_includes -max_len=512 build/corpus tests/fuzz/seeds/includes */
+#include "base/arena.h"
 #include "compile/includes.h"
+#include "compile/split.h"
 #include "compile/standins.h"
 
 #include "hammer.h"
@@ -120,43 +122,74 @@ static void check_tokens(const struct tokens *t, const char *source)
     }
 }
 
-static void read_once(const uint8_t *data, size_t size)
+/* What clang makes of a text that the scanner let pass. */
+static void look(const char *source)
+{
+    static const char *const options[] = {"-x", "c++", "-std=c++17", "-w", "-nostdinc"};
+    struct CXUnsavedFile file = {path, source, strlen(source)};
+    struct tokens tokens = {0};
+    CXIndex index = clang_createIndex(0, 0);
+
+    tokens.unit =
+        clang_parseTranslationUnit(index, path, options, sizeof(options) / sizeof(options[0]),
+            &file, 1, CXTranslationUnit_SingleFileParse | CXTranslationUnit_Incomplete);
+    const CXFile main_file = tokens.unit ? clang_getFile(tokens.unit, path) : NULL;
+
+    if (main_file) {
+        const CXSourceRange all =
+            clang_getRange(clang_getLocationForOffset(tokens.unit, main_file, 0),
+                clang_getLocationForOffset(tokens.unit, main_file, (unsigned)file.Length));
+
+        clang_tokenize(tokens.unit, all, &tokens.items, &tokens.nr);
+        check_tokens(&tokens, source);
+        clang_disposeTokens(tokens.unit, tokens.items, tokens.nr);
+    }
+    if (tokens.unit)
+        clang_disposeTranslationUnit(tokens.unit);
+    clang_disposeIndex(index);
+}
+
+static bool passes(const char *source)
 {
     static const char *const none[] = {NULL};
-    static const char *const options[] = {"-x", "c++", "-std=c++17", "-w", "-nostdinc"};
-    char *source = calloc(1, size + 1);
-    struct CXUnsavedFile file = {path, source, 0};
-    struct str what = {0}, code = {0};
-    struct tokens tokens = {0};
+    struct str what = {0};
     unsigned line = 0;
+    const bool allowed = includes_allowed(source, none, &line, &what);
+
+    assert(allowed || (line > 0 && what.len > 0));
+    str_finish(&what);
+    return allowed;
+}
+
+/* A source of kernels k and l is compiled as one part for each, whose lines are the source's. */
+static void split(const char *source)
+{
+    static const char *const kernels[] = {"k", "l"};
+    struct arena *arena = arena_create();
+    struct split_part parts[2];
+
+    const bool apart = split_kernels(source, kernels, 2, arena, parts);
+
+    for (unsigned i = 0; apart && i < 2; i++) {
+        for (unsigned line = 1; line <= parts[i].nr_lines; line++)
+            assert(split_line(&parts[i], line) > split_line(&parts[i], line - 1));
+        if (passes(parts[i].source))
+            look(parts[i].source);
+    }
+    arena_destroy(arena);
+}
+
+static void read_once(const uint8_t *data, size_t size)
+{
+    char *source = calloc(1, size + 1);
+    struct str code = {0};
 
     memcpy(source, data, size);
-    file.Length = strlen(source);
     includes_define_tunes(source, &(const struct tune){.name = "T", .value = 4}, 1, &code);
     str_finish(&code);
-    if (!includes_allowed(source, none, &line, &what)) {
-        assert(line > 0 && what.len > 0);
-    } else {
-        CXIndex index = clang_createIndex(0, 0);
-        tokens.unit =
-            clang_parseTranslationUnit(index, path, options, sizeof(options) / sizeof(options[0]),
-                &file, 1, CXTranslationUnit_SingleFileParse | CXTranslationUnit_Incomplete);
-        const CXFile main_file = tokens.unit ? clang_getFile(tokens.unit, path) : NULL;
-
-        if (main_file) {
-            const CXSourceRange all =
-                clang_getRange(clang_getLocationForOffset(tokens.unit, main_file, 0),
-                    clang_getLocationForOffset(tokens.unit, main_file, (unsigned)file.Length));
-
-            clang_tokenize(tokens.unit, all, &tokens.items, &tokens.nr);
-            check_tokens(&tokens, source);
-            clang_disposeTokens(tokens.unit, tokens.items, tokens.nr);
-        }
-        if (tokens.unit)
-            clang_disposeTranslationUnit(tokens.unit);
-        clang_disposeIndex(index);
-    }
-    str_finish(&what);
+    if (passes(source))
+        look(source);
+    split(source);
     free(source);
 }
 

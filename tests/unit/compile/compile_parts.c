@@ -194,6 +194,11 @@ static void test_shared_variables(void **state)
     arena_destroy(arena);
 }
 
+/* One name, two types: C++ refuses that. */
+static const char shared_twice[] =
+    "__global__ void first(float *a) { extern __shared__ float x[]; x[0] = *a; *a = x[1]; }\n"
+    "__global__ void second(int *a) { extern __shared__ int x[]; x[0] = *a; *a = x[1]; }\n";
+
 static void test_errors_are_those_of_the_whole(void **state)
 {
     struct arena *arena = arena_create();
@@ -208,6 +213,7 @@ static void test_errors_are_those_of_the_whole(void **state)
             arena_printf(arena, "%s__global__ void third() { nothing(); }\n", with(arena, "")), 8,
             arena, &c),
         VERDICT_NO_COMPILE);
+    assert_int_equal(compile_with(by_kernel, shared_twice, 8, arena, &c), VERDICT_NO_COMPILE);
     arena_destroy(arena);
 }
 
@@ -266,7 +272,9 @@ static void test_what_is_split(void **state)
         "__constant__ float t[2] = {1, 2};\n__global__ void first() {}\n",
         "int x;\n__global__ void first() {}\n", "__global__ void first() { printf(\"a\"); }\n",
         "#if 1\n__global__ void first() {\n#else\n#endif\n}\n#endif\n",
-        "__global__ void first() { const char *s = R\"(})\"; }\n"};
+        "__global__ void first() { const char *s = R\"(})\"; }\n",
+        "__global__ void first() {\n#define N 4\n}\n",
+        "#define N 8\n__global__ void first() {\n  #undef N\n}\n", shared_twice};
 
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
         if (!splits_with_second(good[i]))
