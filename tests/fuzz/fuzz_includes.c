@@ -167,7 +167,6 @@ static void split(const char *source)
     static const char *const kernels[] = {"k", "l"};
     struct arena *arena = arena_create();
     struct split_part parts[2];
-
     const bool apart = split_kernels(source, kernels, 2, arena, parts);
 
     for (unsigned i = 0; apart && i < 2; i++) {
