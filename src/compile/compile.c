@@ -516,37 +516,37 @@ static bool all_allowed(
     return allowed;
 }
 
-/* Kernel by kernel. *good false: no word is said about the source, which is to be compiled as a
- * whole: it cannot be split, or a part of it did not compile. */
+/* Kernel by kernel. *said false: no verdict is given, and the source is to be compiled as a whole:
+ * it cannot be split, or a part of it was refused. */
 static bool compile_parts(const struct compiler *compiler, const struct compile_input *input,
-    struct arena *arena, struct compilation *out, bool *good, struct err *err)
+    const struct judgement *j, struct compilation *out, bool *said, struct err *err)
 {
     const unsigned nr = input->nr_kernels;
-    struct artifact *made = arena_array(arena, nr + 1, sizeof(*made)), joined;
-    struct split_part *parts = arena_array(arena, nr + 1, sizeof(*parts));
-    const struct judgement unsaid = {.arena = arena,
-        .verdict = &(enum verdict){0},
-        .line = &(unsigned){0},
-        .text = &(const char *){NULL}};
-    bool answered, cached;
+    struct artifact *made = arena_array(j->arena, nr + 1, sizeof(*made)), joined;
+    struct split_part *parts = arena_array(j->arena, nr + 1, sizeof(*parts));
+    bool good = !compiler->whole &&
+                split_kernels(input->source, input->kernels, nr, j->arena, parts) &&
+                all_allowed(compiler, parts, nr);
+    bool answered = true, cached;
 
-    *good = !compiler->whole && split_kernels(input->source, input->kernels, nr, arena, parts) &&
-            all_allowed(compiler, parts, nr);
     out->cached = true;
-    for (unsigned i = 0; *good && i < nr; i++) {
+    for (unsigned i = 0; good && i < nr; i++) {
         struct compile_input one = *input;
 
         one.source = parts[i].source;
         one.kernels = &input->kernels[i];
         one.nr_kernels = 1;
-        if (!make(compiler, &one, &unsaid, &made[i], &cached, &answered, err))
+        if (!make(compiler, &one, j, &made[i], &cached, &answered, err))
             return false;
-        *good = answered && made[i].outcome == NVRTC_GOOD;
+        good = answered && made[i].outcome == NVRTC_GOOD;
         out->cached &= cached;
     }
-    *good = *good && join_artifacts(made, parts, nr, plain_name(input->name), arena, &joined);
-    if (*good)
-        fill(input, &joined, made, parts, arena, out);
+    good = good && join_artifacts(made, parts, nr, plain_name(input->name), j->arena, &joined);
+    if (good) {
+        fill(input, &joined, made, parts, j->arena, out);
+        judge(j, compiler, input, &joined);
+    }
+    *said = good || !answered; /* what ends a part's child would end that of the whole */
     return true;
 }
 
@@ -559,7 +559,7 @@ bool compile_source(struct compiler *compiler, const struct compile_input *input
     const uint64_t start_ns = clock_ns();
     struct artifact artifact;
     struct str what = {0};
-    bool answered, parted;
+    bool answered, said;
     unsigned bad;
 
     *out = (struct compilation){.log = ""};
@@ -571,14 +571,10 @@ bool compile_source(struct compiler *compiler, const struct compile_input *input
         str_finish(&what);
         return true;
     }
-    if (!compile_parts(compiler, input, arena, out, &parted, err) ||
-        (!parted && !make(compiler, input, &j, &artifact, &out->cached, &answered, err)))
+    if (!compile_parts(compiler, input, &j, out, &said, err) ||
+        (!said && !make(compiler, input, &j, &artifact, &out->cached, &answered, err)))
         return false;
-    if (parted) {
-        *verdict = VERDICT_OK;
-        *line = 0;
-        *text = NULL;
-    } else if (answered) {
+    if (!said && answered) {
         fill(input, &artifact, NULL, NULL, arena, out);
         judge(&j, compiler, input, &artifact);
     }

@@ -31,10 +31,12 @@ struct splitter {
     bool kernel, called, indexed, assigned; /* saw __global__; `name (`, `[` or `=` before `{` */
 };
 
-/* Texts for which a line number, a place in memory or another kernel may matter. */
+/* Texts for which a line number, a place in memory or another kernel may matter, and those whose
+ * headers take the compiler longer than the kernels. */
 static bool is_entangled(const char *source)
 {
-    static const char *const words[] = {"printf", "assert", "__LINE__", "R\"", "<<<", "\?\?", NULL};
+    static const char *const words[] = {"cute/", "cutlass/", "cub/", "thrust/", "cuda/std",
+        "printf", "assert", "__LINE__", "R\"", "<<<", "\?\?", NULL};
 
     for (const char *const *w = words; *w; w++)
         if (strstr(source, *w))
