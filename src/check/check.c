@@ -138,7 +138,6 @@ static bool fail_at(struct check_state *t, enum verdict verdict, unsigned line, 
 struct set_state {
     unsigned shape;
     bool again; /* the candidate runs a second time, in another order */
-    bool other; /* the candidate runs over the poison of a second run */
     struct input_set set;
     struct extra_set *extra; /* NULL: a usual one */
     struct host_arrays inputs, first, second;
@@ -278,11 +277,6 @@ static bool is_known_clean(const struct check_state *t, const struct set_state *
     return t->oblivious && !s->set.other_scalars;
 }
 
-static uint8_t first_poison(const struct set_state *s)
-{
-    return s->other ? POISON_SECOND : POISON_FIRST;
-}
-
 /* Runs the candidate into s->first; again: into s->second. */
 static bool run_candidate(struct check_state *t, struct set_state *s, bool again,
     struct device_result *result, struct err *err)
@@ -292,7 +286,7 @@ static bool run_candidate(struct check_state *t, struct set_state *s, bool again
     struct check_run run = run_of(t, s);
 
     run.left_behind = &left;
-    run.poison = again ? POISON_SECOND : first_poison(s);
+    run.poison = again ? POISON_SECOND : POISON_FIRST;
     run.sanitize = k->sanitize && !again && (s->again || (s->extra && !is_known_clean(t, s)));
     run.seed = rng_mix(rng_mix(t->c->seed, 1000 + s->shape), rng_mix(s->set.seed, again));
     if (!check_run(&run, t->c->arena, again ? &s->second : &s->first, result, err) ||
@@ -481,6 +475,11 @@ static bool is_derived(const struct checker *k, unsigned shape)
     return k->shapes[shape].kind == SHAPE_DERIVED;
 }
 
+static bool runs_once_at(const struct check_state *t, unsigned shape)
+{
+    return is_derived(t->checker, shape) && is_dear_at(t, shape);
+}
+
 static bool check_set(struct check_state *t, struct set_state *s, struct err *err)
 {
     struct checker *k = t->checker;
@@ -492,9 +491,8 @@ static bool check_set(struct check_state *t, struct set_state *s, struct err *er
          run_pair(t, s, err);
     if (ok && !s->skip && t->c->verdict == VERDICT_OK) {
         t->nr_styles += s->extra != NULL;
-        ok = s->again && !(is_dear_at(t, s->shape) && is_derived(k, s->shape))
-                 ? run_again(t, s, err)
-                 : judge(t, s, &s->first, first_poison(s), err);
+        ok = s->again && !runs_once_at(t, s->shape) ? run_again(t, s, err)
+                                                    : judge(t, s, &s->first, POISON_FIRST, err);
         if (ok && (t->c->verdict == VERDICT_NONDETERMINISTIC ||
                       (t->c->verdict == VERDICT_WRONG && !k->sanitize)))
             ok = name_race(t, s, err);
@@ -706,15 +704,15 @@ static bool check_all(struct check_state *t, struct err *err)
     bool ok = true;
 
     for (unsigned shape = 0; ok && shape < k->nr_shapes; shape++) {
-        const unsigned nr_sets = nr_sets_of(k, shape);
+        unsigned nr_sets = nr_sets_of(k, shape);
 
         for (unsigned set = 0; ok && set < nr_sets && t->c->verdict == VERDICT_OK; set++) {
             struct set_state s = {.shape = shape,
                 .again = set == 0 && k->shapes[shape].kind != SHAPE_LONG,
-                .other = set > 0 && is_derived(k, shape) && is_dear_at(t, shape),
                 .set = sets_usual(k, t->c, shape, set)};
 
             ok = check_set(t, &s, err);
+            nr_sets = runs_once_at(t, shape) ? 1 : nr_sets;
         }
     }
     for (unsigned i = 0; ok && i < k->nr_extras && t->c->verdict == VERDICT_OK; i++)

@@ -16,9 +16,10 @@ enum {
     NR_OTHERS = 14, /* shapes of which there is one each */
     DERIVED_MAX_ELEMS = 1 << 18,
     SCALED_LEAST = 64, /* smaller sizes (a filter's width) stay when others are scaled */
-    LONG_MAX_ELEMS = 1 << 16,
-    MAX_LONG = 8,   /* sizes that are tried at their timed value */
-    LONG_TRIES = 2, /* smaller and smaller others */
+    LONG_ELEMS = 1 << 14,
+    LONG_MOST_ELEMS = 1 << 20, /* where the others are as small as they can be */
+    MAX_LONG = 8,              /* sizes that are tried at their timed value */
+    LONG_TRIES = 2,            /* smaller and smaller others */
     MOST_DIVISOR = 8,
     LEAST_BASE = 16 /* a degenerate check line, N = 1, has no tails worth deriving */
 };
@@ -330,7 +331,7 @@ static int64_t smaller(const struct task *task, size_t which, int64_t value)
 static void long_one(struct choice *c, const struct shape *base, size_t which)
 {
     const struct task *task = c->task;
-    uint64_t most = LONG_MAX_ELEMS;
+    uint64_t most = LONG_ELEMS;
     struct binding *sizes;
     struct shape shape = copy_of(base, c->arena, &sizes);
     const size_t n = shape.sizes.nr;
@@ -351,7 +352,7 @@ static void long_one(struct choice *c, const struct shape *base, size_t which)
                 less |= sizes[i].value < value;
             }
         }
-        if (task_elems(task, &shape.sizes) <= 16 * (uint64_t)LONG_MAX_ELEMS) {
+        if (task_elems(task, &shape.sizes) <= LONG_MOST_ELEMS) {
             const unsigned before = c->nr;
 
             add(c, shape, SHAPE_LONG);
