@@ -35,7 +35,7 @@ struct compiler {
     char *arch;
     uint64_t memory_limit_bytes;
     double time_limit_s;
-    bool whole;
+    bool by_kernel;
     char *include_dirs[MAX_INCLUDE_DIRS]; /* ended by NULL */
 };
 
@@ -143,7 +143,7 @@ struct compiler *compiler_create(const struct compiler_options *options, struct 
     compiler->arch = xstrdup(options->arch ? options->arch : "sm_90a");
     compiler->memory_limit_bytes =
         options->memory_limit_bytes ? options->memory_limit_bytes : (uint64_t)4 << 30;
-    compiler->whole = options->whole;
+    compiler->by_kernel = options->by_kernel;
     compiler->time_limit_s = options->time_limit_s > 0 ? options->time_limit_s : 60;
     if (nvrtc_include_dir(nvrtc)) {
         add_include_dir(compiler, nvrtc_include_dir(nvrtc), "");
@@ -524,7 +524,7 @@ static bool compile_parts(const struct compiler *compiler, const struct compile_
     const unsigned nr = input->nr_kernels;
     struct artifact *made = arena_array(j->arena, nr + 1, sizeof(*made)), joined;
     struct split_part *parts = arena_array(j->arena, nr + 1, sizeof(*parts));
-    bool good = !compiler->whole &&
+    bool good = compiler->by_kernel &&
                 split_kernels(input->source, input->kernels, nr, j->arena, parts) &&
                 all_allowed(compiler, parts, nr);
     bool answered = true, cached;

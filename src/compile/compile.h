@@ -19,7 +19,7 @@ struct compiler_options {
     uint64_t memory_limit_bytes; /* of the child; 0: 4 GiB */
     double time_limit_s;         /* of processor time; 0: 60; on the wall five times that */
     const char *cutlass_dir; /* CUTLASS's folder, with include/ in it, for candidates; NULL: none */
-    bool whole; /* for a card: one cubin of all kernels, which are not compiled one by one */
+    bool by_kernel; /* for the emulator: kernels may be compiled one by one, each to a cubin */
 };
 
 /* Finds and loads NVRTC (KEET_CUDA, CUDA_HOME, /usr/local/cuda, .deps/cuda beside the binary,

@@ -23,7 +23,8 @@ struct splitter {
     unsigned nr;
     bool plain; /* false: the text is not understood */
     /* the item under way */
-    const char *start, *first, *word; /* its first word, and the word read last; NULL: none yet */
+    /* its first word but for `static`, and the word read last; NULL: none yet */
+    const char *start, *first, *word;
     size_t first_len, word_len;
     const char *name;
     size_t name_len;
@@ -139,11 +140,13 @@ static void skip_comment(struct splitter *s)
 
 static void read_word(struct splitter *s)
 {
+    static const char *const linkages[] = {"static", "inline", NULL};
+
     s->word = s->p;
     while (str_word_char(*s->p))
         s->p++;
     s->word_len = (size_t)(s->p - s->word);
-    if (!s->first) {
+    if (!s->first && !is_among(s->word, s->word_len, linkages)) {
         s->first = s->word;
         s->first_len = s->word_len;
     }

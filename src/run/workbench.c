@@ -62,7 +62,7 @@ static bool open_parts(struct workbench *bench, struct err *err)
         return false;
     options.cutlass_dir = bench->cutlass_root;
     options.arch = workbench_chip(bench)->arch;
-    options.whole = !bench->devices[0]->ops->catches_stray;
+    options.by_kernel = bench->devices[0]->ops->catches_stray;
     bench->compiler = compiler_create(&options, err);
     return bench->compiler != NULL;
 }

@@ -20,9 +20,10 @@ static const char *const names[] = {"first", "second"};
 static char cache_dir[] = "/tmp/keet-parts-XXXXXX";
 static struct compiler *by_kernel, *whole;
 
-static struct compiler *make_compiler(const char *dir, bool as_whole)
+static struct compiler *make_compiler(const char *dir, bool parts)
 {
-    const struct compiler_options options = {.arch = "sm_90a", .cache_dir = dir, .whole = as_whole};
+    const struct compiler_options options = {
+        .arch = "sm_90a", .cache_dir = dir, .by_kernel = parts};
     struct err err;
     struct compiler *compiler = compiler_create(&options, &err);
 
@@ -34,8 +35,8 @@ static struct compiler *make_compiler(const char *dir, bool as_whole)
 static int setup(void **state)
 {
     assert_non_null(mkdtemp(cache_dir));
-    by_kernel = make_compiler(cache_dir, false);
-    whole = make_compiler("", true);
+    by_kernel = make_compiler(cache_dir, true);
+    whole = make_compiler("", false);
     return 0;
 }
 
@@ -262,6 +263,8 @@ static void test_what_is_split(void **state)
         "__global__ void __launch_bounds__(2 * (64 + 64), 1) first() {}\n",
         "#ifdef FAST\n#define N 1\n#else\n#define N 2\n#endif\n__global__ void first() {}\n",
         "enum { A = 1 };\nconstexpr int B = f(2);\n__global__ void first() {}\n",
+        "static const int N = 1;\nstatic inline int f() { return N; }\n__global__ void first() "
+        "{}\n",
         "extern __shared__ float x[];\nextern \"C\" void __global__ first(int (*a)[3]) {}\n"};
     static const char *const bad[] = {"__global__ void second() {}\n",
         "__global__ void first() {\n", "__global__ void first() {}}\n",
@@ -270,7 +273,8 @@ static void test_what_is_split(void **state)
         "#define K __global__ void\nK first() {}\n",
         "__device__ float t[4];\n__global__ void first() {}\n",
         "__constant__ float t[2] = {1, 2};\n__global__ void first() {}\n",
-        "int x;\n__global__ void first() {}\n", "__global__ void first() { printf(\"a\"); }\n",
+        "int x;\n__global__ void first() {}\n", "static int x;\n__global__ void first() {}\n",
+        "__global__ void first() { printf(\"a\"); }\n",
         "#if 1\n__global__ void first() {\n#else\n#endif\n}\n#endif\n",
         "__global__ void first() { const char *s = R\"(})\"; }\n",
         "__global__ void first() {\n#define N 4\n}\n",
