@@ -263,8 +263,7 @@ static void test_what_is_split(void **state)
         "__global__ void __launch_bounds__(2 * (64 + 64), 1) first() {}\n",
         "#ifdef FAST\n#define N 1\n#else\n#define N 2\n#endif\n__global__ void first() {}\n",
         "enum { A = 1 };\nconstexpr int B = f(2);\n__global__ void first() {}\n",
-        "static const int N = 1;\nstatic inline int f() { return N; }\n__global__ void first() "
-        "{}\n",
+        "static const int N = 1;\n__global__ void first() {}\n",
         "extern __shared__ float x[];\nextern \"C\" void __global__ first(int (*a)[3]) {}\n"};
     static const char *const bad[] = {"__global__ void second() {}\n",
         "__global__ void first() {\n", "__global__ void first() {}}\n",
