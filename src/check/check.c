@@ -16,8 +16,7 @@
 enum {
     DEFAULT_SEEDS = 2,
     DEAR_TIMES = 4,
-    DEAR_SHARE =
-        16 /* a shape for dear candidates takes the original that part of another or more */
+    DEAR_SHARE = 16 /* what a set's own shape takes the original, over what another may take */
 };
 
 /* One candidate's check under way. */

@@ -2,6 +2,7 @@
 #include "compile/join.h"
 
 #include "base/str.h"
+#include "compile/ptx_key.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@ struct joiner {
     const char *name;
     unsigned own;        /* number of the source itself among the part's files; 0: not found */
     unsigned first_file; /* number that the part's other files count from */
+    unsigned *last_file; /* the largest number given so far */
     struct str *ptx, *files, *log;
 };
 
@@ -66,11 +68,12 @@ static void add_loc(struct joiner *j, const char *line, const char *end)
 static void add_file(struct joiner *j, const char *line)
 {
     char *rest;
-    const unsigned file = (unsigned)strtoul(line + 7, &rest, 10);
+    const unsigned file = file_of(j, (unsigned)strtoul(line + 7, &rest, 10));
 
-    if (file != j->own || !strstr(str_text(j->files), "\t.file\t1 "))
-        str_addf(
-            j->files, "\t.file\t%u%.*s", file_of(j, file), (int)(str_next_line(rest) - rest), rest);
+    if (file == 1 && j->files->len > 0)
+        return; /* the first part has named it */
+    str_addf(j->files, "\t.file\t%u%.*s", file, (int)(str_next_line(rest) - rest), rest);
+    *j->last_file = file > *j->last_file ? file : *j->last_file;
 }
 
 /* Shared memory of a size that the launch gives: each kernel that uses it declares it. */
@@ -99,21 +102,14 @@ static bool add_outer(struct joiner *j, const char *line, const char *end, bool 
 
     while (*head && !str_starts(line, *head))
         head++;
+    if (str_starts(line, ".extern .shared "))
+        return add_extern_shared(j, line, end);
     *entry = line_has(line, end, ".entry ");
-    if (*head ? first : *entry || isspace((unsigned char)*line) || str_starts(line, "//"))
+    if (!*head && !*entry && !isspace((unsigned char)*line) && !str_starts(line, "//"))
+        return false;
+    if (!*head || first)
         str_add_n(j->ptx, line, (size_t)(end - line));
-    return *head || *entry || isspace((unsigned char)*line) || str_starts(line, "//") ||
-           (str_starts(line, ".extern .shared ") && add_extern_shared(j, line, end));
-}
-
-/* How many braces of a line stay open. */
-static int brace_balance(const char *line, const char *end)
-{
-    int balance = 0;
-
-    for (const char *p = line; p < end && !(p[0] == '/' && p[1] == '/'); p++)
-        balance += *p == '{' ? 1 : *p == '}' ? -1 : 0;
-    return balance;
+    return true;
 }
 
 /* A kernel alone must be all that a part defines. */
@@ -140,7 +136,7 @@ static bool add_ptx(struct joiner *j, bool first)
             add_loc(j, p, end);
         } else {
             str_add_n(j->ptx, p, (size_t)(end - p));
-            depth += brace_balance(p, end);
+            depth += ptx_brace_balance(p, (size_t)(end - p));
             body |= depth > 0;
             entry = depth > 0 || !body;
         }
@@ -175,7 +171,7 @@ bool join_artifacts(const struct artifact *made, const struct split_part *parts,
 {
     struct str ptx = {0}, files = {0}, log = {0}, cubins = {0};
     bool ok = true;
-    unsigned first_file = 1;
+    unsigned last_file = 1;
 
     *joined = made[0];
     joined->nr_lowered = nr;
@@ -185,7 +181,8 @@ bool join_artifacts(const struct artifact *made, const struct split_part *parts,
             .part = &parts[i],
             .name = name,
             .own = find_own(made[i].ptx, name),
-            .first_file = first_file,
+            .first_file = last_file,
+            .last_file = &last_file,
             .ptx = &ptx,
             .files = &files,
             .log = &log};
@@ -194,9 +191,6 @@ bool join_artifacts(const struct artifact *made, const struct split_part *parts,
         add_log(&j);
         str_add_n(&cubins, made[i].cubin, made[i].cubin_bytes);
         joined->lowered[i] = made[i].lowered[0];
-        for (const char *p = str_text(&files); *p; p = str_next_line(p))
-            if (strtoul(p + 7, NULL, 10) > first_file)
-                first_file = (unsigned)strtoul(p + 7, NULL, 10);
     }
     str_add(&ptx, str_text(&files));
     joined->ptx_bytes = ptx.len;

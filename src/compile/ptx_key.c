@@ -39,11 +39,11 @@ static bool is_directive(const struct str *line, const char *name)
     return strncmp(str_text(line), name, n) == 0 && (line->text[n] == ' ' || line->text[n] == 0);
 }
 
-static int brace_balance(const struct str *line)
+int ptx_brace_balance(const char *line, size_t len)
 {
     int balance = 0;
 
-    for (const char *p = str_text(line); *p; p++)
+    for (const char *p = line; p < line + len && !(p[0] == '/' && p[1] == '/'); p++)
         balance += *p == '{' ? 1 : *p == '}' ? -1 : 0;
     return balance;
 }
@@ -51,12 +51,12 @@ static int brace_balance(const struct str *line)
 /* After a .section line: up to and with its closing brace. */
 static void skip_section(struct text *t, struct str *line)
 {
-    int depth = brace_balance(line);
+    int depth = ptx_brace_balance(str_text(line), line->len);
     bool open = strchr(str_text(line), '{') != NULL;
 
     while ((!open || depth > 0) && next_line(t, line)) {
         open = open || strchr(str_text(line), '{') != NULL;
-        depth += brace_balance(line);
+        depth += ptx_brace_balance(str_text(line), line->len);
     }
 }
 

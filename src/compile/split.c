@@ -10,10 +10,10 @@
 
 enum { MAX_ITEMS = 512 };
 
-/* Something at the top level: a kernel, a function, a type, a variable. */
+/* A kernel, with the comments before it. */
 struct item {
     const char *start, *end;
-    const char *name; /* of a kernel; NULL: of none */
+    const char *name;
     size_t name_len;
 };
 
@@ -22,12 +22,12 @@ struct splitter {
     struct item items[MAX_ITEMS];
     unsigned nr;
     bool plain; /* false: the text is not understood */
-    /* the item under way */
-    /* its first word but for `static`, and the word read last; NULL: none yet */
-    const char *start, *first, *word;
-    size_t first_len, word_len;
-    const char *name;
-    size_t name_len;
+    /* what is read now: a kernel, a function, a type, a variable */
+    const char *start;
+    const char *first; /* its first word, linkage aside; NULL: none yet */
+    const char *word;  /* the last one */
+    const char *name;  /* of a kernel */
+    size_t first_len, word_len, name_len;
     unsigned braces, parens, conditions, conditions_at_start;
     bool kernel, called, indexed, assigned; /* saw __global__; `name (`, `[` or `=` before `{` */
 };
@@ -97,14 +97,12 @@ static void end_item(struct splitter *s)
 /* A directive, with its continued lines. Directives between kernels belong to no item. */
 static void read_directive(struct splitter *s)
 {
-    const char *at = s->p + 1, *end = s->p;
+    const char *at = s->p + 1 + strspn(s->p + 1, " \t"), *end = strchr(s->p, '\n');
 
-    do {
-        end = strchr(end + (end > s->p), '\n');
-    } while (end && end > s->p && end[-1] == '\\');
+    while (end && end[-1] == '\\')
+        end = strchr(end + 1, '\n');
     if (!end)
         end = s->p + strlen(s->p);
-    at += strspn(at, " \t");
     /* what a kernel defines for those after it */
     s->plain = s->plain && !(s->first && (str_starts(at, "define") || str_starts(at, "undef") ||
                                              str_starts(at, "include")));

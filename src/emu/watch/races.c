@@ -366,17 +366,6 @@ static inline bool is_settled(const struct races *r, size_t c, uint64_t floor)
     return (r->write[c] < floor) & (r->read1[c] < floor) & (r->read2[c] < floor);
 }
 
-static inline void remember_first(
-    struct races *r, bool is_write, size_t c, uint64_t tag, uint64_t mate)
-{
-    if (is_write) {
-        r->write[c] = tag;
-    } else {
-        r->mate[c] = mate;
-        r->read1[c] = mate ? tag | TAG_MANY : tag;
-    }
-}
-
 /* Serves most reads: those of cells that nobody has written since the warp's last barrier, and that
  * already remember a read by the warp, or by two others. Lane after lane reads 1 << shift cells
  * from `cell` on; shift 63: one lane reads all. */
@@ -603,7 +592,10 @@ static bool access_shared(struct races *r, const struct emu_access *access, stru
             uint64_t against;
 
             if (is_settled(r, c, floor)) {
-                remember_first(r, access->is_write, c, tag, mate);
+                if (access->is_write)
+                    r->write[c] = tag;
+                else
+                    remember_read(r, c, tag, mate);
                 continue;
             }
             against = conflict(r, access, c, strong, false, tag);
